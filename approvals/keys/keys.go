@@ -1,0 +1,151 @@
+// Package keys is the contract between the desk and the key process: the acts
+// the desk may ask for, the answers it gets, and the line they travel on.
+//
+// It holds no key material and makes no decision. The key process (package
+// sign) implements [Keys] and guards every act itself, from the bytes it is
+// given; nothing in an act is believed because the desk says so.
+package keys
+
+import (
+	"context"
+	"fmt"
+)
+
+// Surface says where the secret window is drawn.
+type Surface string
+
+// The two forms of the secret window.
+const (
+	SurfaceWindow   Surface = "window"   // a window of its own on the owner's display
+	SurfaceTerminal Surface = "terminal" // a form on the controlling terminal
+)
+
+// Protection says what opens the sealed file (design of custody: the owner chooses).
+type Protection string
+
+// The three protections.
+const (
+	ProtectKeyringAndPassphrase Protection = "keyring-and-passphrase"
+	ProtectPassphrase           Protection = "passphrase"
+	ProtectKeyring              Protection = "keyring"
+)
+
+// Public is what the desk may know of an opened vault. It holds no secret.
+type Public struct {
+	Vault      string     // vault id, 32 lower-case hex digits
+	Instance   string     // instance id, 32 lower-case hex digits
+	Generation uint64     // generation of the sealed file
+	Protection Protection // what opens it
+	OwnerKey   string     // owner seat 0, nkey text "U…"
+	LogKey     string     // log key of this instance, nkey text "U…"
+	WordsShown bool       // whether the recovery words were shown and asked back
+	Demo       bool       // a throw-away vault, marked so in its sealed header
+	Passkeys   int        // number of enrolled passkeys
+	// Anchor is the newest head that the sealed file or the keyring remembers.
+	// Seq 0 means that none was ever kept.
+	Anchor Anchor
+	// AnchorKept says where a head is kept outside the store: "sealed" or "sealed+keyring".
+	AnchorKept string
+}
+
+// Anchor is a place in the log that is remembered outside the store.
+type Anchor struct {
+	Seq  uint64
+	Hash string // 0x and 64 hex digits
+}
+
+// Create asks for a new root. Allowed only where no vault exists.
+type Create struct {
+	Protection Protection
+	Surface    Surface
+	Demo       bool
+	PutOff     bool // words are shown later; the Inbox keeps a red row until then
+}
+
+// Unlock asks the owner, in the secret window, for what opens the vault.
+type Unlock struct {
+	Surface Surface
+}
+
+// Restore makes a new instance of the root whose words or hex the owner types
+// in the secret window. The vault folder must hold no vault, or one whose root
+// is the same.
+type Restore struct {
+	Protection Protection
+	Surface    Surface
+}
+
+// Load hands the key process the log so that it can rebuild its own state:
+// first a snapshot (or none), then the entries after it, in order, in chunks.
+type Load struct {
+	Snapshot []byte   // canonical journal.State whose hash the first entry of kind "snapshot" carries, or nil
+	Entries  [][]byte // canonical entries; the first is seq 1, or the snapshot entry itself
+	Last     bool     // no more chunks follow: verify against the anchor
+}
+
+// Loaded is the answer to the last chunk.
+type Loaded struct {
+	Seq  uint64
+	Hash string
+}
+
+// Act is one log entry together with what it makes the key process do.
+// The entry must extend the head; the guard of its kind is computed from it
+// and from the attachments, strictly parsed there.
+type Act struct {
+	Entry    []byte   // canonical journal entry, seq = head+1
+	Envelope []byte   // received bytes of the action envelope (kind action.signed)
+	Payload  []byte   // received bytes of the payload (kind action.signed)
+	Permits  []Permit // rows the guard needs: client, domain, grant
+}
+
+// Permit is a row that permits, with the MAC that the key process made for it.
+type Permit struct {
+	Body []byte // canonical permit document
+	MAC  string // 0x and 64 hex digits
+}
+
+// Answer is the result of one act. An act that is refused leaves the head where it was
+// and ends its batch: the answers of the acts after it have code "not_tried".
+type Answer struct {
+	Err        *Error
+	Head       []byte   // canonical signed head over this entry
+	Signature  string   // kind action.signed: 0x and 130 hex digits
+	Address    string   // kind action.signed: the address that signed
+	MACs       []string // one per permit that this entry creates, in the entry's order
+	Projection []byte   // kind domain.created: canonical domain projection
+}
+
+// Error is a refusal of the key process.
+type Error struct {
+	Code   string // stable, see the list in docs/protocol.md
+	Detail string // one sentence without outside text
+}
+
+// Error implements error.
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Detail) }
+
+// Keys is what the desk may ask of the key process. Calls block until the key
+// process has answered; those that open the secret window block for as long as
+// the person takes. Every error of the key process is an [*Error].
+type Keys interface {
+	Create(context.Context, Create) (Public, error)
+	Unlock(context.Context, Unlock) (Public, error)
+	Restore(context.Context, Restore) (Public, error)
+	// Load may be called once after each opening; no act is taken before its last chunk.
+	Load(context.Context, Load) (Loaded, error)
+	// Plan asks for the domain projection that a domain.created entry must carry.
+	Plan(ctx context.Context, domainInfo []byte) (projection []byte, err error)
+	// Commit takes acts in order and answers each.
+	Commit(context.Context, []Act) ([]Answer, error)
+	// ShowWords shows the recovery words in the secret window and asks three of them back.
+	ShowWords(context.Context, Surface) error
+	// ChangeProtection seals the root anew; the owner types what is needed in the secret window.
+	ChangeProtection(context.Context, Protection, Surface) (Public, error)
+	// Anchor writes the head into the sealed file and the keyring now.
+	Anchor(context.Context) error
+	// Lock wipes and ends the key process. It returns when the process is gone.
+	Lock(context.Context) error
+	// Done is closed when the key process has ended, for whatever reason.
+	Done() <-chan struct{}
+}
