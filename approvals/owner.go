@@ -271,7 +271,8 @@ type Owner interface {
 	SetAway(away bool)
 	ShowWords(ctx context.Context, s keys.Surface) error
 	ChangeProtection(ctx context.Context, p keys.Protection, s keys.Surface) error
-	Backup(ctx context.Context, file string, passphrase []byte) error
+	// Backup writes store, log and sealed file to a new file; the passphrase is asked in the secret window.
+	Backup(ctx context.Context, file string, s keys.Surface) error
 
 	Inbox() []Item
 	// Open gives the sheet of the row that may be opened now and records that it was seen.

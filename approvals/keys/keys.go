@@ -81,12 +81,20 @@ type Load struct {
 	Snapshot []byte   // canonical journal.State whose hash the first entry of kind "snapshot" carries, or nil
 	Entries  [][]byte // canonical entries; the first is seq 1, or the snapshot entry itself
 	Last     bool     // no more chunks follow: verify against the anchor
+	Head     []byte   // with Last: the newest signed head of the store; entries after it must be of unkeyed kinds
 }
 
 // Loaded is the answer to the last chunk.
 type Loaded struct {
 	Seq  uint64
 	Hash string
+}
+
+// Backup asks for a backup file.
+type Backup struct {
+	Surface Surface
+	Store   string // path of a consistent copy of the store, made by the desk
+	File    string // path of the file to make; it must not exist
 }
 
 // Act is one log entry together with what it makes the key process do.
@@ -142,6 +150,9 @@ type Keys interface {
 	ShowWords(context.Context, Surface) error
 	// ChangeProtection seals the root anew; the owner types what is needed in the secret window.
 	ChangeProtection(context.Context, Protection, Surface) (Public, error)
+	// Backup writes an age file that holds the sealed file and the named copy of the store.
+	// The passphrase is asked in the secret window.
+	Backup(context.Context, Backup) error
 	// Anchor writes the head into the sealed file and the keyring now.
 	Anchor(context.Context) error
 	// Lock wipes and ends the key process. It returns when the process is gone.
