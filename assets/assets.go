@@ -1,0 +1,107 @@
+// Package assets holds the files that are built into the programs: fonts, the
+// icon set, and the icons of the program itself. It is bytes by name and
+// nothing more; it knows no toolkit, so that every package may import it.
+//
+// The fonts are under the SIL Open Font License 1.1, see [FontLicence].
+// fonts/derive.py and icons/make.py rebuild what is here.
+package assets
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// The fonts of the product, for [Font]. Both families are upright only.
+const (
+	SansRegular  = "VaultSans-Regular.otf"
+	SansMedium   = "VaultSans-Medium.otf"
+	SansSemiBold = "VaultSans-SemiBold.otf"
+	MonoRegular  = "VaultMono-Regular.ttf"
+	MonoSemiBold = "VaultMono-SemiBold.ttf"
+)
+
+//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png
+var files embed.FS
+
+// Font returns the bytes of the OpenType font with the given file name, one
+// of the constants of this package. The slice is the caller's own.
+func Font(name string) ([]byte, error) {
+	return read("font", "fonts", name, ".otf", ".ttf")
+}
+
+// Icon returns the icon with the given name, without folder or ending
+// ("lock"), as an SVG of 16 by 16 units: one filled path in one colour, which
+// the caller may replace. [Icons] lists the names. The slice is the caller's
+// own.
+func Icon(name string) ([]byte, error) {
+	return read("icon", "icons", name+".svg", ".svg")
+}
+
+// App returns one of the program's own pictures by file name: "icon.svg",
+// "icon-small.svg" (drawn for 16 pixels), "icon-N.png" for N of 16, 32, 48,
+// 64, 128, 256 and 512 pixels, and the one-coloured tray icons "icon-tray.svg"
+// and "icon-tray-ink-32.png" (dark, for light panels) or
+// "icon-tray-paper-32.png" (light, for dark panels), each also as
+// "icon-tray-waiting…" and "icon-tray-locked…". [AppImages] lists them. The
+// slice is the caller's own.
+func App(name string) ([]byte, error) {
+	return read("picture", "app", name, ".svg", ".png")
+}
+
+// Fonts returns the file names [Font] knows, sorted.
+func Fonts() []string { return names("fonts", ".otf", ".ttf") }
+
+// Icons returns the names [Icon] knows, sorted, without ending.
+func Icons() []string {
+	out := names("icons", ".svg")
+	for i, name := range out {
+		out[i] = strings.TrimSuffix(name, ".svg")
+	}
+	return out
+}
+
+// AppImages returns the file names [App] knows, sorted.
+func AppImages() []string { return names("app", ".svg", ".png") }
+
+// FontLicence returns the licence and the copyright notices of the fonts, to
+// be shown wherever the product says what it is made of.
+func FontLicence() (string, error) {
+	b, err := read("licence", "fonts", "OFL.txt", ".txt")
+	return string(b), err
+}
+
+// read answers only for a plain name with one of the given endings, so that a
+// name can never lead to another folder or another kind of file.
+func read(kind, dir, name string, endings ...string) ([]byte, error) {
+	if path.Base(name) == name && ends(name, endings) {
+		if b, err := files.ReadFile(dir + "/" + name); err == nil {
+			return b, nil
+		}
+	}
+	return nil, fmt.Errorf("assets: no %s named %q", kind, name)
+}
+
+func names(dir string, endings ...string) []string {
+	entries, err := files.ReadDir(dir)
+	if err != nil {
+		return nil // cannot happen: the folders are embedded above
+	}
+	var out []string
+	for _, e := range entries {
+		if ends(e.Name(), endings) {
+			out = append(out, e.Name())
+		}
+	}
+	return out
+}
+
+func ends(name string, endings []string) bool {
+	for _, e := range endings {
+		if strings.HasSuffix(name, e) {
+			return true
+		}
+	}
+	return false
+}
