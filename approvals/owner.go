@@ -169,6 +169,9 @@ type Decision struct {
 	Name       string // pairing: the owner's name for the program
 	GrantUses  int64
 	GrantUntil int64
+	// Prove, where set, asks for the passphrase in that form of the secret window before an
+	// approval counts: the terminal surface has no pointer that a person alone can move.
+	Prove keys.Surface
 }
 
 // Outcome is what came of a decision. Code is "done", "declined", "already_decided", "expired",

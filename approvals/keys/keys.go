@@ -150,6 +150,10 @@ type Keys interface {
 	ShowWords(context.Context, Surface) error
 	// ChangeProtection seals the root anew; the owner types what is needed in the secret window.
 	ChangeProtection(context.Context, Protection, Surface) (Public, error)
+	// Prove asks for the passphrase in the secret window, under the four words that stand
+	// for digest, and checks it: error code "wrong_passphrase" or "cancelled" otherwise.
+	// A vault without a passphrase answers "no_passphrase". It signs nothing.
+	Prove(ctx context.Context, digest string, s Surface) error
 	// Backup writes an age file that holds the sealed file and the named copy of the store.
 	// The passphrase is asked in the secret window.
 	Backup(context.Context, Backup) error
