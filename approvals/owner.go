@@ -302,12 +302,3 @@ type Owner interface {
 	Settings() Settings
 	SaveSettings(ctx context.Context, s Settings) error
 }
-
-// TypedOwner decides with the passphrase instead of a click: the key process asks
-// for it in the secret window ([keys.Prover]), and only if it opens the vault is the
-// decision taken, as Decide would. An Outcome's code is one of Decide's or one of
-// Prove's. It blocks for as long as the person takes. The terminal surface approves
-// in no other way.
-type TypedOwner interface {
-	DecideTyped(ctx context.Context, d Decision, s keys.Surface) (Outcome, error)
-}

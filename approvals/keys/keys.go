@@ -164,12 +164,3 @@ type Keys interface {
 	// Done is closed when the key process has ended, for whatever reason.
 	Done() <-chan struct{}
 }
-
-// Prover asks for the vault's passphrase in the secret window once more and says
-// whether it opens the sealed file. It is how the terminal surface approves while
-// no passkey is enrolled: digest is the 0x and 64 hex digits of what was shown, and
-// the secret window shows it. An [*Error] has code "cancelled", "wrong_passphrase",
-// "no_passphrase" (the protection has none), "too_many" or "locked".
-type Prover interface {
-	Prove(ctx context.Context, digest string, s Surface) error
-}
