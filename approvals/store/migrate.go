@@ -1,0 +1,124 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// Format is the number of the newest migration. A store with a larger number
+// was written by a newer program and opens read-only.
+const Format = 1
+
+// migrations are applied in order, each in a transaction of its own; number
+// i+1 leaves user_version at i+1. Released ones never change.
+var migrations = [Format]string{`
+CREATE TABLE meta (
+	key   TEXT NOT NULL PRIMARY KEY,
+	value BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE entries (
+	seq     INTEGER NOT NULL PRIMARY KEY,
+	raw     BLOB NOT NULL,
+	hash    TEXT NOT NULL,
+	kind    TEXT NOT NULL,
+	at      INTEGER NOT NULL,
+	client  TEXT NOT NULL,
+	request TEXT NOT NULL,
+	head    BLOB
+);
+CREATE INDEX entries_kind ON entries (kind, seq);
+CREATE INDEX entries_client ON entries (client, seq) WHERE client <> '';
+CREATE TABLE permits (
+	kind       TEXT NOT NULL,
+	id         TEXT NOT NULL,
+	body       BLOB NOT NULL,
+	mac        TEXT NOT NULL,
+	secret     BLOB,
+	boot_id    TEXT NOT NULL,
+	boot_until INTEGER NOT NULL,
+	PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
+CREATE TABLE requests (
+	client     TEXT NOT NULL,
+	request    TEXT NOT NULL,
+	digest     TEXT NOT NULL,
+	state      TEXT NOT NULL,
+	method     TEXT NOT NULL,
+	session    TEXT NOT NULL,
+	envelope   BLOB NOT NULL,
+	payload    BLOB NOT NULL,
+	created    INTEGER NOT NULL,
+	expires    INTEGER NOT NULL,
+	boot_id    TEXT NOT NULL,
+	boot_until INTEGER NOT NULL,
+	seq        INTEGER NOT NULL,
+	answer     BLOB,
+	PRIMARY KEY (client, request)
+);
+CREATE INDEX requests_open ON requests (created) WHERE state = 'waiting';
+CREATE INDEX requests_seq ON requests (seq) WHERE seq > 0;
+CREATE TABLE sessions (
+	client    TEXT NOT NULL,
+	session   TEXT NOT NULL,
+	last_used INTEGER NOT NULL,
+	PRIMARY KEY (client, session)
+) WITHOUT ROWID;
+CREATE TABLE blocks (
+	id         TEXT NOT NULL PRIMARY KEY,
+	user_id    INTEGER NOT NULL,
+	executable TEXT NOT NULL,
+	claimed    TEXT NOT NULL,
+	at         INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE settings (
+	name  TEXT NOT NULL PRIMARY KEY,
+	value TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE snapshots (
+	seq   INTEGER NOT NULL PRIMARY KEY,
+	state BLOB NOT NULL
+);
+CREATE TABLE old_entries (
+	instance TEXT NOT NULL,
+	seq      INTEGER NOT NULL,
+	raw      BLOB NOT NULL,
+	hash     TEXT NOT NULL,
+	kind     TEXT NOT NULL,
+	at       INTEGER NOT NULL,
+	client   TEXT NOT NULL,
+	request  TEXT NOT NULL,
+	head     BLOB,
+	PRIMARY KEY (instance, seq)
+);
+CREATE TABLE old_permits (
+	instance   TEXT NOT NULL,
+	kind       TEXT NOT NULL,
+	id         TEXT NOT NULL,
+	body       BLOB NOT NULL,
+	mac        TEXT NOT NULL,
+	PRIMARY KEY (instance, kind, id)
+) WITHOUT ROWID;
+`}
+
+// migrate brings the schema from one number to Format.
+func migrate(ctx context.Context, db *sql.Conn, from int) error {
+	for n := from; n < Format; n++ {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return fmt.Errorf("begin migration %d: %w", n+1, err)
+		}
+		_, err = tx.ExecContext(ctx, migrations[n])
+		if err == nil {
+			_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", n+1))
+		}
+		if err != nil {
+			_ = tx.Rollback()
+			return fmt.Errorf("migration %d: %w", n+1, err)
+		}
+		if err := tx.Commit(); err != nil {
+			return fmt.Errorf("commit migration %d: %w", n+1, err)
+		}
+	}
+	return nil
+}

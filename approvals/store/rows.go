@@ -1,0 +1,394 @@
+package store
+
+import (
+	"database/sql"
+	"fmt"
+)
+
+// Tx is a transaction of the writer. It is good only inside the function that
+// [Store.Do] calls.
+type Tx struct{ s *Store }
+
+func (t *Tx) exec(query string, args ...any) error {
+	_, err := t.count(query, args...)
+	return err
+}
+
+func (t *Tx) count(query string, args ...any) (int64, error) {
+	st, err := t.s.stmt(query)
+	if err != nil {
+		return 0, fmt.Errorf("write store: %w", err)
+	}
+	res, err := st.Exec(args...)
+	if err != nil {
+		return 0, fmt.Errorf("write store: %w", err)
+	}
+	return res.RowsAffected()
+}
+
+// Entry is one log entry as it is kept. Kind, At, Client and Request repeat what Raw
+// says, so that entries can be found.
+type Entry struct {
+	Seq     uint64
+	Raw     []byte // canonical entry
+	Hash    string // 0x and 64 hex digits
+	Kind    string
+	At      int64 // milliseconds since epoch
+	Client  string
+	Request string
+	Head    []byte // canonical signed head over this entry, or nil
+}
+
+// Permit is a row that permits something.
+type Permit struct {
+	Kind      string // type of the permit document
+	ID        string
+	Body      []byte // canonical permit document
+	MAC       string // by the key process, 0x and 64 hex digits
+	Secret    []byte // clients: the 32-byte pairing secret; else nil
+	BootID    string // boot of the system in which BootUntil counts, or empty
+	BootUntil int64  // end by the boot-time clock in milliseconds, or 0
+}
+
+// Request is a request of a client and what came of it. State is "waiting",
+// "done" or "ended".
+type Request struct {
+	Client    string
+	ID        string
+	Digest    string // of method and parameters
+	State     string
+	Method    string
+	Session   string
+	Envelope  []byte
+	Payload   []byte
+	Created   int64 // milliseconds since epoch
+	Expires   int64 // milliseconds since epoch
+	BootID    string
+	BootUntil int64
+	Seq       uint64 // entry that ended it, or 0
+	Answer    []byte // JSON, or nil
+}
+
+// Block keeps a program from asking to pair again.
+type Block struct {
+	ID         string
+	UserID     int64
+	Executable string
+	Claimed    string
+	At         int64 // milliseconds since epoch
+}
+
+// Session is a session of a client.
+type Session struct {
+	Client, ID string
+	LastUsed   int64 // milliseconds since epoch
+}
+
+// nothing gives an empty blob for nil where a column may not be null.
+func nothing(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// AddEntry appends an entry; its number must be free.
+func (t *Tx) AddEntry(e Entry) error {
+	return t.exec("INSERT INTO entries (seq, raw, hash, kind, at, client, request, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		int64(e.Seq), e.Raw, e.Hash, e.Kind, e.At, e.Client, e.Request, e.Head)
+}
+
+// PutPermit writes a permit, in the place of one with the same kind and id.
+func (t *Tx) PutPermit(p Permit) error {
+	return t.exec("INSERT OR REPLACE INTO permits (kind, id, body, mac, secret, boot_id, boot_until) VALUES (?, ?, ?, ?, ?, ?, ?)",
+		p.Kind, p.ID, p.Body, p.MAC, p.Secret, p.BootID, p.BootUntil)
+}
+
+// AddRequest writes a new request; its client and id must be free.
+func (t *Tx) AddRequest(r Request) error {
+	return t.exec(`INSERT INTO requests (client, request, digest, state, method, session, envelope, payload, created, expires, boot_id, boot_until, seq, answer)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.Client, r.ID, r.Digest, r.State, r.Method, r.Session, nothing(r.Envelope), nothing(r.Payload), r.Created, r.Expires,
+		r.BootID, r.BootUntil, int64(r.Seq), r.Answer)
+}
+
+// EndRequest writes what came of a waiting request. [ErrNotFound] means that
+// there is no such request, or that it has ended already.
+func (t *Tx) EndRequest(client, id, state string, seq uint64, answer []byte) error {
+	n, err := t.count("UPDATE requests SET state = ?, seq = ?, answer = ? WHERE client = ? AND request = ? AND state = 'waiting'",
+		state, int64(seq), answer, client, id)
+	if err == nil && n != 1 {
+		err = ErrNotFound
+	}
+	return err
+}
+
+// TouchSession notes when a session was last used.
+func (t *Tx) TouchSession(s Session) error {
+	return t.exec("INSERT OR REPLACE INTO sessions (client, session, last_used) VALUES (?, ?, ?)", s.Client, s.ID, s.LastUsed)
+}
+
+// DropSession forgets a session, or with id "" every session of the client.
+func (t *Tx) DropSession(client, id string) error {
+	return t.exec("DELETE FROM sessions WHERE client = ? AND (? = '' OR session = ?)", client, id, id)
+}
+
+// PutBlock writes a block.
+func (t *Tx) PutBlock(b Block) error {
+	return t.exec("INSERT OR REPLACE INTO blocks (id, user_id, executable, claimed, at) VALUES (?, ?, ?, ?, ?)",
+		b.ID, b.UserID, b.Executable, b.Claimed, b.At)
+}
+
+// DropBlock removes a block.
+func (t *Tx) DropBlock(id string) error {
+	return t.exec("DELETE FROM blocks WHERE id = ?", id)
+}
+
+// PutSetting writes one setting.
+func (t *Tx) PutSetting(name, value string) error {
+	return t.exec("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", name, value)
+}
+
+// PutMeta writes one fact about the store itself.
+func (t *Tx) PutMeta(key string, value []byte) error {
+	return t.exec("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", key, nothing(value))
+}
+
+// PutSnapshot keeps the state that the snapshot entry seq is the hash of, and
+// forgets older ones.
+func (t *Tx) PutSnapshot(seq uint64, state []byte) error {
+	if err := t.exec("INSERT OR REPLACE INTO snapshots (seq, state) VALUES (?, ?)", int64(seq), state); err != nil {
+		return err
+	}
+	return t.exec("DELETE FROM snapshots WHERE seq < ?", int64(seq))
+}
+
+// Archive moves the log and the permits of an instance aside, where they are
+// kept, and empties everything that belongs to them.
+func (t *Tx) Archive(instance string) error {
+	for _, q := range []string{
+		"INSERT INTO old_entries (instance, seq, raw, hash, kind, at, client, request, head) SELECT ?, seq, raw, hash, kind, at, client, request, head FROM entries",
+		"INSERT INTO old_permits (instance, kind, id, body, mac) SELECT ?, kind, id, body, mac FROM permits",
+	} {
+		if err := t.exec(q, instance); err != nil {
+			return err
+		}
+	}
+	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots"} {
+		if err := t.exec("DELETE FROM " + table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const entryColumns = "seq, raw, hash, kind, at, client, request, head"
+
+func scanEntry(rows *sql.Rows) (Entry, error) {
+	var e Entry
+	var seq int64
+	if err := rows.Scan(&seq, &e.Raw, &e.Hash, &e.Kind, &e.At, &e.Client, &e.Request, &e.Head); err != nil {
+		return Entry{}, fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+	}
+	e.Seq = uint64(seq)
+	return e, nil
+}
+
+// Entries reads at most limit entries from a number on, in order. Others may
+// write between two pages.
+func (s *Store) Entries(from uint64, limit int) ([]Entry, error) {
+	var out []Entry
+	err := s.read("SELECT "+entryColumns+" FROM entries WHERE seq >= ? ORDER BY seq LIMIT ?", []any{int64(from), limit}, func(r *sql.Rows) error {
+		e, err := scanEntry(r)
+		out = append(out, e)
+		return err
+	})
+	return out, err
+}
+
+// EntriesBefore reads at most limit entries with numbers below before (0: no
+// bound), newest first, of a kind and of a client where these are not empty.
+func (s *Store) EntriesBefore(before uint64, kind, client string, limit int) ([]Entry, error) {
+	if before == 0 || before > 1<<62 {
+		before = 1 << 62
+	}
+	q, args := "SELECT "+entryColumns+" FROM entries WHERE seq < ?", []any{int64(before)}
+	if kind != "" {
+		q, args = q+" AND kind = ?", append(args, kind)
+	}
+	if client != "" {
+		q, args = q+" AND client = ? AND client <> ''", append(args, client)
+	}
+	var out []Entry
+	err := s.read(q+" ORDER BY seq DESC LIMIT ?", append(args, limit), func(r *sql.Rows) error {
+		e, err := scanEntry(r)
+		out = append(out, e)
+		return err
+	})
+	return out, err
+}
+
+// LastEntry is the newest entry. [ErrNotFound] means that the log is empty.
+func (s *Store) LastEntry() (Entry, error) {
+	es, err := s.EntriesBefore(0, "", "", 1)
+	if err == nil && len(es) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return es[0], nil
+}
+
+// LastHead is the newest entry with a signed head. [ErrNotFound] means that there is none.
+func (s *Store) LastHead() (Entry, error) {
+	var out []Entry
+	err := s.read("SELECT "+entryColumns+" FROM entries WHERE head IS NOT NULL ORDER BY seq DESC LIMIT 1", nil, func(r *sql.Rows) error {
+		e, err := scanEntry(r)
+		out = append(out, e)
+		return err
+	})
+	if err == nil && len(out) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return out[0], nil
+}
+
+// Permits reads every permit, in order of kind and id.
+func (s *Store) Permits() ([]Permit, error) {
+	var out []Permit
+	err := s.read("SELECT kind, id, body, mac, secret, boot_id, boot_until FROM permits ORDER BY kind, id", nil, func(r *sql.Rows) error {
+		var p Permit
+		if err := r.Scan(&p.Kind, &p.ID, &p.Body, &p.MAC, &p.Secret, &p.BootID, &p.BootUntil); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		out = append(out, p)
+		return nil
+	})
+	return out, err
+}
+
+// OldPermits reads the permits of archived instances, of one kind.
+func (s *Store) OldPermits(kind string) ([]Permit, error) {
+	var out []Permit
+	err := s.read("SELECT id, body, mac FROM old_permits WHERE kind = ? ORDER BY id, instance", []any{kind}, func(r *sql.Rows) error {
+		p := Permit{Kind: kind}
+		if err := r.Scan(&p.ID, &p.Body, &p.MAC); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		out = append(out, p)
+		return nil
+	})
+	return out, err
+}
+
+const requestColumns = "client, request, digest, state, method, session, envelope, payload, created, expires, boot_id, boot_until, seq, answer"
+
+func (s *Store) requests(where string, args ...any) ([]Request, error) {
+	var out []Request
+	err := s.read("SELECT "+requestColumns+" FROM requests WHERE "+where, args, func(rows *sql.Rows) error {
+		var r Request
+		var seq int64
+		if err := rows.Scan(&r.Client, &r.ID, &r.Digest, &r.State, &r.Method, &r.Session, &r.Envelope, &r.Payload, &r.Created, &r.Expires,
+			&r.BootID, &r.BootUntil, &seq, &r.Answer); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		r.Seq = uint64(seq)
+		out = append(out, r)
+		return nil
+	})
+	return out, err
+}
+
+func one[T any](rows []T, err error) (T, error) {
+	var none T
+	if err != nil {
+		return none, err
+	}
+	if len(rows) == 0 {
+		return none, ErrNotFound
+	}
+	return rows[0], nil
+}
+
+// Request reads one request. [ErrNotFound] means that there is none.
+func (s *Store) Request(client, id string) (Request, error) {
+	return one(s.requests("client = ? AND request = ?", client, id))
+}
+
+// RequestOf reads the request that an entry ended. [ErrNotFound] means that there is none.
+func (s *Store) RequestOf(seq uint64) (Request, error) {
+	return one(s.requests("seq = ? AND seq > 0", int64(seq)))
+}
+
+// Waiting reads every request that has not ended, oldest first.
+func (s *Store) Waiting() ([]Request, error) {
+	return s.requests("state = 'waiting' ORDER BY created, rowid")
+}
+
+// Sessions reads every session.
+func (s *Store) Sessions() ([]Session, error) {
+	var out []Session
+	err := s.read("SELECT client, session, last_used FROM sessions", nil, func(r *sql.Rows) error {
+		var x Session
+		if err := r.Scan(&x.Client, &x.ID, &x.LastUsed); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		out = append(out, x)
+		return nil
+	})
+	return out, err
+}
+
+// Blocks reads every block.
+func (s *Store) Blocks() ([]Block, error) {
+	var out []Block
+	err := s.read("SELECT id, user_id, executable, claimed, at FROM blocks", nil, func(r *sql.Rows) error {
+		var b Block
+		if err := r.Scan(&b.ID, &b.UserID, &b.Executable, &b.Claimed, &b.At); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		out = append(out, b)
+		return nil
+	})
+	return out, err
+}
+
+// Settings reads every setting.
+func (s *Store) Settings() (map[string]string, error) {
+	out := map[string]string{}
+	err := s.read("SELECT name, value FROM settings", nil, func(r *sql.Rows) error {
+		var name, value string
+		if err := r.Scan(&name, &value); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		out[name] = value
+		return nil
+	})
+	return out, err
+}
+
+// Meta reads one fact about the store. [ErrNotFound] means that it was never written.
+func (s *Store) Meta(key string) ([]byte, error) {
+	var out []byte
+	err := s.read("SELECT value FROM meta WHERE key = ?", []any{key}, func(r *sql.Rows) error { return r.Scan(&out) })
+	if err == nil && out == nil {
+		err = ErrNotFound
+	}
+	return out, err
+}
+
+// Snapshot is the newest state kept and the number of its entry.
+// [ErrNotFound] means that there is none.
+func (s *Store) Snapshot() (uint64, []byte, error) {
+	var seq int64
+	var state []byte
+	err := s.read("SELECT seq, state FROM snapshots ORDER BY seq DESC LIMIT 1", nil, func(r *sql.Rows) error { return r.Scan(&seq, &state) })
+	if err == nil && seq == 0 {
+		err = ErrNotFound
+	}
+	return uint64(seq), state, err
+}
