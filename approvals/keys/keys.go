@@ -144,6 +144,10 @@ type Keys interface {
 	Load(context.Context, Load) (Loaded, error)
 	// Plan asks for the domain projection that a domain.created entry must carry.
 	Plan(ctx context.Context, domainInfo []byte) (projection []byte, err error)
+	// Address gives the address that would sign under an action envelope (its received bytes),
+	// 0x and 40 hex digits: the sheet shows it and the action.signed entry must carry it.
+	// The envelope's domain must be open; nothing is signed and nothing is spent.
+	Address(ctx context.Context, envelope []byte) (string, error)
 	// Commit takes acts in order and answers each.
 	Commit(context.Context, []Act) ([]Answer, error)
 	// ShowWords shows the recovery words in the secret window and asks three of them back.
