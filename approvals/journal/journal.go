@@ -45,6 +45,7 @@ func (k Kind) Unkeyed() bool {
 }
 
 // Entry is one line of the log. Its canonical bytes are hashed and chained.
+// Only [Parse] makes an entry that [State.Apply] takes.
 type Entry struct {
 	Type     string          `json:"type"`     // "vault.logEntry"
 	V        int             `json:"v"`        // 1
@@ -54,6 +55,10 @@ type Entry struct {
 	At       int64           `json:"at"`       // milliseconds since epoch, the vault's clock
 	Kind     Kind            `json:"kind"`
 	Body     json.RawMessage `json:"body"` // canonical object, one of the bodies below
+
+	raw     []byte
+	hash    string
+	decoded any
 }
 
 // Created is the body of vault.created.

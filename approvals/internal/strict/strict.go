@@ -1,0 +1,187 @@
+// Package strict reads the vault's own documents: objects whose members are
+// exactly known, in canonical bytes. It knows no kind of document.
+package strict
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"vault/derive/jcs"
+)
+
+// Object is an object that is being read member by member. The first fault is
+// kept; Done returns it, or says that there are members nobody asked for.
+type Object struct {
+	v     jcs.Value
+	read  int
+	fault string
+}
+
+// Parse reads bytes that must be the canonical form of one object under the
+// binding profile.
+func Parse(raw []byte) (*Object, error) {
+	v, err := jcs.Parse(raw, jcs.Binding)
+	if err != nil {
+		return nil, err
+	}
+	if v.Kind() != jcs.Object {
+		return nil, fmt.Errorf("not an object")
+	}
+	if !bytes.Equal(v.Canonical(), raw) {
+		return nil, fmt.Errorf("bytes are not in canonical form")
+	}
+	return &Object{v: v}, nil
+}
+
+// Sub reads the member as an object of its own, to be finished on its own.
+func (o *Object) Sub(name string) *Object {
+	v := o.take(name)
+	if v.Kind() != jcs.Object {
+		o.fail(name, "is not an object")
+	}
+	return &Object{v: v}
+}
+
+// Bytes returns the canonical bytes of the whole object.
+func (o *Object) Bytes() []byte { return o.v.Canonical() }
+
+// Raw returns the canonical bytes of a member of any kind.
+func (o *Object) Raw(name string) []byte { return o.take(name).Canonical() }
+
+// Has reports whether the member is there.
+func (o *Object) Has(name string) bool { return o.v.Get(name).Exists() }
+
+// Text reads a string that ok accepts.
+func (o *Object) Text(name string, ok func(string) bool) string {
+	v := o.take(name)
+	s := v.Text()
+	if v.Kind() != jcs.String || !ok(s) {
+		o.fail(name, "is not as it must be")
+	}
+	return s
+}
+
+// Int reads an integer between low and high.
+func (o *Object) Int(name string, low, high int64) int64 {
+	n, ok := o.take(name).Int()
+	if !ok || n < low || n > high {
+		o.fail(name, "is not an integer within its bounds")
+	}
+	return n
+}
+
+// Flag reads a boolean.
+func (o *Object) Flag(name string) bool {
+	v := o.take(name)
+	if v.Kind() != jcs.Bool {
+		o.fail(name, "is not a boolean")
+	}
+	return v.Bool()
+}
+
+// Done returns the first fault.
+func (o *Object) Done() error {
+	if o.fault != "" {
+		return fmt.Errorf("%s", o.fault)
+	}
+	if o.v.Len() != o.read {
+		return fmt.Errorf("has unknown members")
+	}
+	return nil
+}
+
+func (o *Object) take(name string) jcs.Value {
+	v := o.v.Get(name)
+	if v.Exists() {
+		o.read++
+	} else {
+		o.fail(name, "is missing")
+	}
+	return v
+}
+
+func (o *Object) fail(name, what string) {
+	if o.fault == "" {
+		o.fault = "member " + name + " " + what
+	}
+}
+
+// MaxInt is the largest integer of the binding profile.
+const MaxInt = 1<<53 - 1
+
+// Hash accepts 0x and 64 lower-case hex digits.
+func Hash(s string) bool { return len(s) == 66 && s[:2] == "0x" && hex(s[2:]) }
+
+// Address accepts 0x and 40 hex digits of either case.
+func Address(s string) bool {
+	if len(s) != 42 || s[:2] != "0x" {
+		return false
+	}
+	for _, c := range []byte(s[2:]) {
+		if !digit(c) && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// ID accepts 32 lower-case hex digits.
+func ID(s string) bool { return len(s) == 32 && hex(s) }
+
+// Client accepts c_ and 16 lower-case hex digits.
+func Client(s string) bool { return len(s) == 18 && s[:2] == "c_" && hex(s[2:]) }
+
+// Grant accepts g_ and 16 lower-case hex digits.
+func Grant(s string) bool { return len(s) == 18 && s[:2] == "g_" && hex(s[2:]) }
+
+// NKey accepts the shape of an nkey user key; its checksum is for who uses it.
+func NKey(s string) bool {
+	if len(s) != 56 || s[0] != 'U' {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if (c < 'A' || c > 'Z') && (c < '2' || c > '7') {
+			return false
+		}
+	}
+	return true
+}
+
+// Empty accepts the empty text, or what ok accepts.
+func Empty(ok func(string) bool) func(string) bool {
+	return func(s string) bool { return s == "" || ok(s) }
+}
+
+// UpTo accepts text of at most that many bytes.
+func UpTo(n int) func(string) bool {
+	return func(s string) bool { return len(s) <= n && utf8.ValidString(s) }
+}
+
+// Some accepts text of one to that many bytes.
+func Some(n int) func(string) bool {
+	return func(s string) bool { return s != "" && len(s) <= n && utf8.ValidString(s) }
+}
+
+// Is accepts exactly these texts.
+func Is(texts ...string) func(string) bool {
+	return func(s string) bool {
+		for _, t := range texts {
+			if s == t {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+func hex(s string) bool {
+	for _, c := range []byte(s) {
+		if !digit(c) && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,236 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"vault/approvals/internal/strict"
+	"vault/derive/jcs"
+)
+
+// MaxEntry is the size limit of an entry's canonical bytes.
+const MaxEntry = 64 << 10
+
+// EntryType is the type member of every entry.
+const EntryType = "vault.logEntry"
+
+// ErrNotAnEntry is wrapped by every error of [Parse].
+var ErrNotAnEntry = errors.New("not a log entry")
+
+// New makes an entry and returns its canonical bytes and their hash, 0x and 64
+// hex digits. Body is one of the body types of this package; at is milliseconds
+// since epoch. What New returns, Parse accepts.
+func New(instance string, seq uint64, prev string, at int64, kind Kind, body any) (raw []byte, hash string, err error) {
+	b, err := jcs.Marshal(body, jcs.Binding)
+	if err != nil {
+		return nil, "", fmt.Errorf("make log entry: %w", err)
+	}
+	// The member names in the order of RFC 8785. The texts need no escaping,
+	// or Parse refuses them.
+	raw = make([]byte, 0, 256+len(b))
+	raw = append(raw, `{"at":`...)
+	raw = strconv.AppendInt(raw, at, 10)
+	raw = append(raw, `,"body":`...)
+	raw = append(raw, b...)
+	raw = append(raw, `,"instance":"`...)
+	raw = append(raw, instance...)
+	raw = append(raw, `","kind":"`...)
+	raw = append(raw, kind...)
+	raw = append(raw, `","prev":"`...)
+	raw = append(raw, prev...)
+	raw = append(raw, `","seq":`...)
+	raw = strconv.AppendUint(raw, seq, 10)
+	raw = append(raw, `,"type":"`+EntryType+`","v":1}`...)
+	e, err := Parse(raw)
+	if err != nil {
+		return nil, "", fmt.Errorf("make log entry: %w", err)
+	}
+	return raw, e.hash, nil
+}
+
+// Parse reads one entry. The bytes must be canonical under the binding
+// profile, at most MaxEntry long, with exactly the members of an entry, a known
+// kind, and exactly the body of that kind. It keeps raw, which must not be
+// changed afterwards. Every error wraps ErrNotAnEntry.
+func Parse(raw []byte) (Entry, error) {
+	e, err := parse(raw)
+	if err != nil {
+		return Entry{}, fmt.Errorf("%w: %w", ErrNotAnEntry, err)
+	}
+	return e, nil
+}
+
+func parse(raw []byte) (Entry, error) {
+	if len(raw) > MaxEntry {
+		return Entry{}, fmt.Errorf("more than %d bytes", MaxEntry)
+	}
+	o, err := strict.Parse(raw)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{
+		Type:     o.Text("type", strict.Is(EntryType)),
+		V:        int(o.Int("v", 1, 1)),
+		Instance: o.Text("instance", strict.ID),
+		Seq:      uint64(o.Int("seq", 1, strict.MaxInt)),
+		Prev:     o.Text("prev", strict.Hash),
+		At:       o.Int("at", 0, strict.MaxInt),
+		Kind:     Kind(o.Text("kind", strict.Some(64))),
+	}
+	body := o.Sub("body")
+	if err := o.Done(); err != nil {
+		return Entry{}, err
+	}
+	e.Body = body.Bytes()
+	if (e.Seq == 1) != (e.Prev == Zero) {
+		return Entry{}, errors.New("only the first entry has no entry before it")
+	}
+	read, ok := bodies[e.Kind]
+	if !ok {
+		return Entry{}, errors.New("unknown kind")
+	}
+	e.decoded = read(body)
+	if err := body.Done(); err != nil {
+		return Entry{}, fmt.Errorf("body: %w", err)
+	}
+	e.raw, e.hash = raw, HashOf(raw)
+	return e, nil
+}
+
+// Raw returns the canonical bytes. They must not be changed.
+func (e Entry) Raw() []byte { return e.raw }
+
+// Hash returns the hash of the canonical bytes, 0x and 64 hex digits.
+func (e Entry) Hash() string { return e.hash }
+
+// Decoded returns the body as the type of its kind: Created, ActionSigned and so on.
+func (e Entry) Decoded() any { return e.decoded }
+
+// Limits of texts in bodies, in bytes.
+const (
+	maxName    = 256
+	maxCode    = 64
+	maxSetting = 1024
+	maxRequest = 256
+)
+
+var by = strict.Is("click", "grant", "passkey")
+var byPerson = strict.Is("click", "passkey")
+var clientOrNone = strict.Empty(strict.Client)
+
+// bodies reads the body of each kind.
+var bodies = map[Kind]func(*strict.Object) any{
+	KindCreated: func(o *strict.Object) any {
+		return Created{
+			Vault:    o.Text("vault", strict.ID),
+			OwnerKey: o.Text("owner_key", strict.NKey),
+			LogKey:   o.Text("log_key", strict.NKey),
+			Demo:     o.Flag("demo"),
+		}
+	},
+	KindInstanceStarted: func(o *strict.Object) any {
+		return InstanceStarted{
+			Vault:    o.Text("vault", strict.ID),
+			OwnerKey: o.Text("owner_key", strict.NKey),
+			LogKey:   o.Text("log_key", strict.NKey),
+			Reason:   o.Text("reason", strict.Is("restored", "copied", "rolled_back")),
+		}
+	},
+	KindUnlocked: func(o *strict.Object) any {
+		return Unlocked{Protection: o.Text("protection", strict.Some(maxCode))}
+	},
+	KindLocked: func(o *strict.Object) any {
+		return Locked{Reason: o.Text("reason", strict.Is("asked", "idle", "suspend", "quit", "store", "ended"))}
+	},
+	KindWordsShown: func(o *strict.Object) any {
+		return WordsShown{When: o.Text("when", strict.Is("creation", "later"))}
+	},
+	KindProtectionChanged: func(o *strict.Object) any {
+		return ProtectionChanged{
+			From: o.Text("from", strict.Some(maxCode)),
+			To:   o.Text("to", strict.Some(maxCode)),
+		}
+	},
+	KindSettingChanged: func(o *strict.Object) any {
+		return SettingChanged{
+			Name: o.Text("name", strict.Some(maxCode)),
+			From: o.Text("from", strict.UpTo(maxSetting)),
+			To:   o.Text("to", strict.UpTo(maxSetting)),
+		}
+	},
+	KindDomainCreated: func(o *strict.Object) any {
+		return DomainCreated{
+			DomainHash:    o.Text("domain_hash", strict.Hash),
+			DomainID:      o.Text("domain_id", strict.Some(maxSetting)),
+			DomainAddress: o.Text("domain_address", strict.Address),
+			PermitSHA256:  o.Text("permit_sha256", strict.Hash),
+		}
+	},
+	KindClientPaired: func(o *strict.Object) any {
+		return ClientPaired{
+			Client:       o.Text("client", strict.Client),
+			Name:         o.Text("name", strict.Some(maxName)),
+			By:           o.Text("by", byPerson),
+			PermitSHA256: o.Text("permit_sha256", strict.Hash),
+			Replaces:     o.Text("replaces", strict.Empty(strict.Hash)),
+		}
+	},
+	KindClientEnded: func(o *strict.Object) any {
+		return ClientEnded{
+			Client: o.Text("client", strict.Client),
+			Reason: o.Text("reason", strict.Is("revoked", "blocked")),
+		}
+	},
+	KindGrantMade: func(o *strict.Object) any {
+		return GrantMade{
+			Grant:        o.Text("grant", strict.Grant),
+			Client:       o.Text("client", strict.Client),
+			EnvelopeHash: o.Text("envelope_hash", strict.Hash),
+			Uses:         o.Int("uses", 1, strict.MaxInt),
+			NotAfter:     o.Int("not_after", 0, strict.MaxInt),
+			By:           o.Text("by", byPerson),
+			PermitSHA256: o.Text("permit_sha256", strict.Hash),
+		}
+	},
+	KindGrantEnded: func(o *strict.Object) any {
+		return GrantEnded{
+			Grant:  o.Text("grant", strict.Grant),
+			Reason: o.Text("reason", strict.Is("revoked", "client_ended", "contradiction")),
+		}
+	},
+	KindActionSigned: func(o *strict.Object) any {
+		return ActionSigned{
+			Request:      o.Text("request", strict.Some(maxRequest)),
+			Client:       o.Text("client", strict.Client),
+			Session:      o.Text("session", strict.UpTo(maxRequest)),
+			By:           o.Text("by", by),
+			Grant:        o.Text("grant", strict.Empty(strict.Grant)),
+			DomainHash:   o.Text("domain_hash", strict.Hash),
+			EnvelopeHash: o.Text("envelope_hash", strict.Hash),
+			Digest:       o.Text("digest", strict.Hash),
+			Address:      o.Text("address", strict.Address),
+			Use:          uint64(o.Int("use", 1, strict.MaxInt)),
+		}
+	},
+	KindRequestAnswered: func(o *strict.Object) any {
+		return RequestAnswered{
+			Request: o.Text("request", strict.Some(maxRequest)),
+			Client:  o.Text("client", clientOrNone),
+			Method:  o.Text("method", strict.Some(maxCode)),
+			Outcome: o.Text("outcome", strict.Is("declined", "refused", "expired", "cancelled", "withdrawn")),
+			Reason:  o.Text("reason", strict.UpTo(maxCode)),
+			Digest:  o.Text("digest", strict.Hash),
+		}
+	},
+	KindRequestSeen: func(o *strict.Object) any {
+		return RequestSeen{
+			Request: o.Text("request", strict.Some(maxRequest)),
+			Client:  o.Text("client", clientOrNone),
+			Digest:  o.Text("digest", strict.Hash),
+		}
+	},
+	KindSnapshot: func(o *strict.Object) any {
+		return Snapshot{StateSHA256: o.Text("state_sha256", strict.Hash)}
+	},
+}
