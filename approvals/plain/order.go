@@ -1,0 +1,109 @@
+package plain
+
+import (
+	"unicode"
+
+	"golang.org/x/text/unicode/bidi"
+)
+
+// Piece is a run of text of one direction.
+type Piece struct {
+	Text string
+	RTL  bool
+}
+
+// RightToLeft says whether s is to be read from the right: its first letter with
+// a direction has that one (UAX #9, rules P2 and P3).
+func RightToLeft(s string) bool {
+	for _, r := range s {
+		p, _ := bidi.LookupRune(r)
+		switch p.Class() {
+		case bidi.L:
+			return false
+		case bidi.R, bidi.AL:
+			return true
+		}
+	}
+	return false
+}
+
+// Order splits checked text, which has no direction controls, into pieces in
+// the order in which they stand on the line from left to right (UAX #9, rule L2).
+// The letters inside a piece stay in reading order.
+func Order(s string, rtl bool) []Piece {
+	if !rtl && !hasRTL(s) {
+		return []Piece{{Text: s}}
+	}
+	dir := bidi.LeftToRight
+	if rtl {
+		dir = bidi.RightToLeft
+	}
+	var p bidi.Paragraph
+	if _, err := p.SetString(s, bidi.DefaultDirection(dir)); err != nil {
+		return []Piece{{Text: s, RTL: rtl}}
+	}
+	o, err := p.Order()
+	if err != nil {
+		return []Piece{{Text: s, RTL: rtl}}
+	}
+	type level struct {
+		Piece
+		level int
+	}
+	runs := make([]level, 0, o.NumRuns())
+	for i := range o.NumRuns() {
+		run := o.Run(i)
+		l := level{Piece: Piece{Text: run.String(), RTL: run.Direction() == bidi.RightToLeft}}
+		switch {
+		case l.RTL:
+			l.level = 1
+		case rtl, numbersOnly(l.Text) && i > 0 && runs[i-1].RTL:
+			l.level = 2
+		}
+		runs = append(runs, l)
+	}
+	for at := 2; at >= 1; at-- {
+		for i := 0; i < len(runs); {
+			if runs[i].level < at {
+				i++
+				continue
+			}
+			j := i
+			for j < len(runs) && runs[j].level >= at {
+				j++
+			}
+			for a, b := i, j-1; a < b; a, b = a+1, b-1 {
+				runs[a], runs[b] = runs[b], runs[a]
+			}
+			i = j
+		}
+	}
+	out := make([]Piece, len(runs))
+	for i, r := range runs {
+		out[i] = r.Piece
+	}
+	return out
+}
+
+func hasRTL(s string) bool {
+	for _, r := range s {
+		if r >= 0x590 {
+			p, _ := bidi.LookupRune(r)
+			switch p.Class() {
+			case bidi.R, bidi.AL, bidi.AN:
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// numbersOnly says that no letter gives s a direction of its own.
+func numbersOnly(s string) bool {
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			return false
+		}
+	}
+	return true
+}
