@@ -1,0 +1,490 @@
+package terminal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"vault/approvals"
+	"vault/approvals/fourwords"
+	"vault/approvals/keys"
+)
+
+// Surface is the desk on one terminal.
+type Surface struct {
+	owner   approvals.Owner
+	console *Console
+	explain func(error) string // one sentence of ours and the remedy for an error
+	now     func() time.Time
+	loc     *time.Location
+}
+
+// New gives a surface over owner. explain turns an error into a sentence and its
+// remedy; loc is where the owner's clock stands.
+func New(owner approvals.Owner, c *Console, now func() time.Time, loc *time.Location, explain func(error) string) *Surface {
+	return &Surface{owner: owner, console: c, explain: explain, now: now, loc: loc}
+}
+
+// command is one word the owner can type.
+type command struct {
+	name, args, help string
+	run              func(s *Surface, ctx context.Context, args []string) error
+}
+
+// errQuit ends the loop.
+var errQuit = errors.New("terminal: quit")
+
+// commands are listed in the order in which help prints them.
+func commands() []command {
+	return []command{
+		{"list", "", "what waits for you", (*Surface).list},
+		{"open", "[N]", "show the next decision, or number N of the list", (*Surface).open},
+		{"create", "", "create a vault here", (*Surface).create},
+		{"restore", "", "restore a vault from its recovery words", (*Surface).restore},
+		{"unlock", "", "open the vault", (*Surface).unlock},
+		{"lock", "", "lock the vault; its keys leave memory", (*Surface).lock},
+		{"words", "", "show the recovery words in the secret window", (*Surface).words},
+		{"domain", "", "make a domain", (*Surface).domain},
+		{"domains", "", "list the domains with address and fingerprint", (*Surface).domains},
+		{"agents", "", "list the paired programs and their grants", (*Surface).agents},
+		{"revoke", "CLIENT", "end a program's pairing", (*Surface).revoke},
+		{"unblock", "CLIENT", "hear a blocked program again", (*Surface).unblock},
+		{"end", "GRANT", "end a grant", (*Surface).endGrant},
+		{"refuse", "CLIENT", "decline what a program has asked, all at once", (*Surface).refuse},
+		{"log", "[N]", "the newest N entries of the log", (*Surface).log},
+		{"check", "", "verify the whole log", (*Surface).check},
+		{"backup", "FILE", "write a backup to a new file", (*Surface).backup},
+		{"instance", "", "start a new instance, after a vault was restored, copied or rolled back", (*Surface).instance},
+		{"status", "", "the state of the vault", (*Surface).status},
+		{"help", "", "this list", (*Surface).help},
+		{"quit", "", "lock and end", func(*Surface, context.Context, []string) error { return errQuit }},
+	}
+}
+
+// Run serves the owner until they quit, the terminal goes away or ctx ends. It
+// returns nil for the first two.
+func (s *Surface) Run(ctx context.Context) error {
+	waiting := s.owner.Status().Waiting
+	changed := make(chan struct{}, 1)
+	stop := s.owner.Watch(func() {
+		select {
+		case changed <- struct{}{}:
+		default:
+		}
+	})
+	defer stop()
+	watch, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		for {
+			select {
+			case <-watch.Done():
+				return
+			case <-changed:
+			}
+			now := s.owner.Status().Waiting
+			if now > waiting {
+				s.console.Notice("A request is waiting. Type open to see it.")
+			}
+			waiting = now
+		}
+	}()
+
+	if err := s.status(ctx, nil); err != nil {
+		return err
+	}
+	if s.owner.Status().State == approvals.StateNone {
+		if err := s.console.Print("No vault exists here. Type create to make one, or restore to bring one back from its words.\n"); err != nil {
+			return err
+		}
+	}
+	table := commands()
+	for {
+		line, err := s.console.Ask(ctx, "vault> ")
+		if errors.Is(err, ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.owner.Touch()
+		fields := strings.Fields(line)
+		if len(fields) == 0 {
+			continue
+		}
+		err = s.run(ctx, table, fields)
+		switch {
+		case errors.Is(err, errQuit), errors.Is(err, ErrClosed):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			if err := s.console.Print(s.explain(err) + "\n"); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *Surface) run(ctx context.Context, table []command, fields []string) error {
+	for _, c := range table {
+		if c.name == fields[0] {
+			return c.run(s, ctx, fields[1:])
+		}
+	}
+	return s.console.Print("That is not a command here. Type help for the list.\n")
+}
+
+func (s *Surface) help(context.Context, []string) error {
+	p := s.page()
+	for _, c := range commands() {
+		p.say("%s: %s", strings.TrimSpace(c.name+" "+c.args), c.help)
+	}
+	return s.console.Print(p.String())
+}
+
+func (s *Surface) page() *page { return &page{loc: s.loc} }
+
+// stateWords are the vault's words for its state.
+var stateWords = map[approvals.State]string{
+	approvals.StateNone:     "No vault exists in this folder.",
+	approvals.StateLocked:   "The vault is locked. The key process has ended.",
+	approvals.StateOpening:  "The vault is opening.",
+	approvals.StateOpen:     "The vault is open.",
+	approvals.StateAway:     "The screen is locked: nothing is decided.",
+	approvals.StateReadOnly: "The vault is open for reading only. Nothing is signed.",
+}
+
+func (s *Surface) status(context.Context, []string) error {
+	st := s.owner.Status()
+	p := s.page()
+	p.say("%s", stateWords[st.State])
+	if st.Public.Demo {
+		p.say("Demonstration vault. Its keys are thrown away.")
+	}
+	if st.Trouble != nil {
+		p.field("Trouble", st.Trouble.Code)
+		if st.Trouble.Seq != 0 {
+			p.say("Entry concerned: %d", st.Trouble.Seq)
+		}
+		if st.Trouble.Detail != "" {
+			p.field("Detail", st.Trouble.Detail)
+		}
+	}
+	if st.Public.Vault != "" {
+		p.field("Vault", st.Public.Vault)
+	}
+	if st.Public.OwnerKey != "" {
+		p.field("Owner key", st.Public.OwnerKey)
+	}
+	p.field("Folder", st.Folder)
+	p.field("Socket", st.Socket)
+	p.say("Log: %d entries, %d covered by a signed head", st.Entries, st.Covered)
+	if st.WordsDue {
+		p.say("The recovery words are not written down yet. Type words.")
+	}
+	switch st.Waiting {
+	case 0:
+		p.say("No one is waiting for you.")
+	default:
+		p.say("Waiting for you: %d. Type list.", st.Waiting)
+	}
+	return s.console.Print(p.String())
+}
+
+// itemWords are the vault's words for the kinds of rows.
+var itemWords = map[approvals.ItemKind]string{
+	approvals.ItemPairing: "asks to pair",
+	approvals.ItemAction:  "asks for a signature",
+	approvals.ItemWords:   "The recovery words are still to be written down. Type words.",
+}
+
+func (s *Surface) list(context.Context, []string) error {
+	items := s.owner.Inbox()
+	p := s.page()
+	if len(items) == 0 {
+		p.say("No one is waiting for you. Requests from your agents appear here, in the order they come.")
+	}
+	for i, it := range items {
+		switch it.Kind {
+		case approvals.ItemWords:
+			p.say("%d. %s", i+1, itemWords[it.Kind])
+			continue
+		case approvals.ItemPairing:
+			p.say("%d. A program %s, since %s", i+1, itemWords[it.Kind], p.when(it.Since))
+		default:
+			p.say("%d. %s %s, since %s: %s, on %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(it.Operation), p.clean(it.Resource))
+		}
+		if it.Merged > 1 {
+			p.say("   asked %d times", it.Merged)
+		}
+		if it.Until != 0 {
+			p.say("   ends, undecided, at %s", p.when(it.Until))
+		}
+		if it.Note != "" {
+			p.say("   note: %s", p.clean(it.Note))
+		}
+		if it.Next {
+			p.say("   can be opened now")
+		}
+	}
+	return s.console.Print(p.String())
+}
+
+func (s *Surface) open(ctx context.Context, args []string) error {
+	items := s.owner.Inbox()
+	var chosen *approvals.Item
+	switch {
+	case len(args) == 0:
+		for i := range items {
+			if items[i].Next && items[i].Kind != approvals.ItemWords {
+				chosen = &items[i]
+				break
+			}
+		}
+		if chosen == nil {
+			return s.console.Print("Nothing can be opened now.\n")
+		}
+	default:
+		n, err := strconv.Atoi(args[0])
+		if err != nil || n < 1 || n > len(items) {
+			return s.console.Print("The list has no such number.\n")
+		}
+		chosen = &items[n-1]
+	}
+	if chosen.Kind == approvals.ItemWords {
+		return s.words(ctx, nil)
+	}
+	sheet, err := s.owner.Open(ctx, chosen.ID)
+	if err != nil {
+		return err
+	}
+	decided, err := s.decide(ctx, sheet)
+	if !decided {
+		s.owner.Closed(sheet.ID)
+	}
+	return err
+}
+
+// decide shows the sheet, page by page, and takes one answer. It says whether a
+// decision reached the desk.
+func (s *Surface) decide(ctx context.Context, sheet approvals.Sheet) (bool, error) {
+	whole := false
+	text := Render(sheet, s.loc)
+	words := s.page()
+	list := answers(sheet, words)
+	for {
+		if !whole {
+			key, err := s.pages(ctx, text)
+			if err != nil {
+				return false, err
+			}
+			if key == "q" {
+				return false, s.console.Print("Closed. Nothing was decided.\n")
+			}
+			whole = key != "d"
+			if !whole {
+				return s.send(ctx, approvals.Decision{ID: sheet.ID, Digest: sheet.Digest, Verdict: approvals.VerdictDecline})
+			}
+		}
+		p := s.page()
+		for _, a := range list {
+			p.say("%s: %s", a.key, a.text)
+		}
+		if err := s.console.Print(p.String()); err != nil {
+			return false, err
+		}
+		s.console.Inert()
+		line, err := s.console.Ask(ctx, "Your answer: ")
+		if err != nil {
+			return false, err
+		}
+		s.owner.Touch()
+		var a answer
+		for _, x := range list {
+			if x.key == strings.ToLower(line) {
+				a = x
+			}
+		}
+		d := approvals.Decision{ID: sheet.ID, Digest: sheet.Digest, Verdict: a.verdict}
+		switch {
+		case a.key == "":
+			if err := s.console.Print("Nothing was decided. Type one of the letters.\n"); err != nil {
+				return false, err
+			}
+			continue
+		case a.verdict == "":
+			return false, s.console.Print("Closed. Nothing was decided.\n")
+		case a.verdict == approvals.VerdictApprove || a.verdict == approvals.VerdictGrant:
+			ok, err := s.prepare(ctx, sheet, &d)
+			if err != nil {
+				return false, err
+			}
+			if !ok {
+				continue
+			}
+		}
+		return s.send(ctx, d)
+	}
+}
+
+// prepare asks what an approval needs beside the letter: a name, the size of a
+// grant, and the four words. It says whether to go on.
+func (s *Surface) prepare(ctx context.Context, sheet approvals.Sheet, d *approvals.Decision) (bool, error) {
+	d.Prove = keys.SurfaceTerminal
+	if sheet.Pairing != nil {
+		name, err := s.console.Ask(ctx, "Your name for it. Sheets show this name, never its own: ")
+		if err != nil {
+			return false, err
+		}
+		if name == "" {
+			return false, s.console.Print("Nothing was decided. A program is paired under a name.\n")
+		}
+		d.Name = name
+	}
+	if d.Verdict == approvals.VerdictGrant {
+		a := sheet.Action
+		uses, err := s.number(ctx, fmt.Sprintf("How many more, at most %d [%d]: ", a.GrantUsesMax, a.GrantUses), a.GrantUses, a.GrantUsesMax)
+		if err != nil {
+			return false, err
+		}
+		now := s.now().UnixMilli()
+		length, most := minutes(a.GrantUntil-now), minutes(a.GrantUntilMax-now)
+		chosen, err := s.number(ctx, fmt.Sprintf("For how many minutes, at most %d [%d]: ", most, length), length, most)
+		if err != nil {
+			return false, err
+		}
+		if uses < 1 || chosen < 1 {
+			return false, s.console.Print("Nothing was decided. A grant has a number of uses and an end within those bounds.\n")
+		}
+		d.GrantUses = uses
+		d.GrantUntil = min(now+chosen*time.Minute.Milliseconds(), a.GrantUntilMax)
+		p := s.page()
+		p.say("Let %s sign %d more of these without asking, until %s.", p.clean(sheet.Agent), d.GrantUses, p.when(d.GrantUntil))
+		if err := s.console.Print(p.String()); err != nil {
+			return false, err
+		}
+	}
+	words, err := fourwords.Of(sheet.Digest)
+	if err != nil {
+		return false, err
+	}
+	if err := s.console.Print("To approve what was shown, type these four words of its digest, then your passphrase: " + strings.Join(words[:], " ") + "\n"); err != nil {
+		return false, err
+	}
+	line, err := s.console.Ask(ctx, "Four words: ")
+	if err != nil {
+		return false, err
+	}
+	if !fourwords.Match(words, line) {
+		return false, s.console.Print("Those are not the four words. Nothing was decided.\n")
+	}
+	return true, nil
+}
+
+func minutes(ms int64) int64 { return max(0, ms) / time.Minute.Milliseconds() }
+
+// number asks for a whole number from 1 to most. It gives 0 for anything else.
+func (s *Surface) number(ctx context.Context, prompt string, preset, most int64) (int64, error) {
+	line, err := s.console.Ask(ctx, prompt)
+	if err != nil {
+		return 0, err
+	}
+	if line == "" {
+		return preset, nil
+	}
+	n, err := strconv.ParseInt(line, 10, 64)
+	if err != nil || n < 1 || n > most {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// outcomeWords are the vault's words for the codes of an outcome.
+var outcomeWords = map[string]string{
+	"done":             "Done. The program was told.",
+	"declined":         "Declined. The program was told.",
+	"already_decided":  "This was decided already. Nothing more was done.",
+	"expired":          "This request ended unanswered. Nothing was decided and nothing was signed.",
+	"changed":          "What was shown has changed since. Nothing was decided. Open it again.",
+	"locked":           "The vault is locked. Nothing was decided. Type unlock.",
+	"away":             "The screen is locked. Nothing was decided.",
+	"no_passkey":       "This needs a passkey and none is enrolled. Nothing was decided; the request keeps its place.",
+	"no_passphrase":    "This vault has no passphrase, so nothing can be approved on a terminal. Nothing was decided. Use the window.",
+	"wrong_passphrase": "That passphrase does not open this vault. Nothing was decided.",
+	"cancelled":        "Cancelled. Nothing was decided; the sheet is as you left it.",
+	"store_failed":     "The store could not be written. Nothing was decided and nothing was signed.",
+}
+
+// send gives the decision to the desk and says what came of it.
+func (s *Surface) send(ctx context.Context, d approvals.Decision) (bool, error) {
+	out, err := s.owner.Decide(ctx, d)
+	if err != nil {
+		return false, err
+	}
+	p := s.page()
+	text, known := outcomeWords[out.Code]
+	if !known {
+		text = "Nothing was decided."
+	}
+	p.say("%s", text)
+	if !known {
+		p.field("Code", out.Code)
+		if out.Detail != "" {
+			p.field("Detail", out.Detail)
+		}
+	}
+	if out.Signature != "" {
+		p.field("Signature", out.Signature)
+	}
+	if out.Grant != "" {
+		p.field("Grant", out.Grant)
+	}
+	return known && out.Code != "cancelled" && out.Code != "wrong_passphrase", s.console.Print(p.String())
+}
+
+// pages prints text a screen at a time and gives the key that ended it: "" at the
+// end of the text, "d" to decline, "q" to close. Nothing can be approved before the
+// last page.
+func (s *Surface) pages(ctx context.Context, text string) (string, error) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	rows := s.console.Rows() - 2
+	for len(lines) > 0 {
+		n := min(rows, len(lines))
+		if err := s.console.Print(strings.Join(lines[:n], "\n") + "\n"); err != nil {
+			return "", err
+		}
+		lines = lines[n:]
+		if len(lines) == 0 {
+			break
+		}
+		s.console.Inert()
+		key, err := s.console.Ask(ctx, fmt.Sprintf("%d more lines. Enter: go on. d: decline. q: close. ", len(lines)))
+		if err != nil {
+			return "", err
+		}
+		s.owner.Touch()
+		if key == "d" || key == "q" {
+			return key, nil
+		}
+	}
+	return "", nil
+}
+
+// ask puts a question with a preset answer.
+func (s *Surface) ask(ctx context.Context, question, preset string) (string, error) {
+	line, err := s.console.Ask(ctx, fmt.Sprintf("%s [%s]: ", question, preset))
+	if err != nil || line != "" {
+		return line, err
+	}
+	return preset, nil
+}
+
+// yes asks for the whole word.
+func (s *Surface) yes(ctx context.Context, question string) (bool, error) {
+	line, err := s.console.Ask(ctx, question+" Type yes to go on: ")
+	return strings.EqualFold(line, "yes"), err
+}
