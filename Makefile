@@ -16,7 +16,7 @@ TAGS    = release,migrated_fynedo,no_metadata
 # runtime/secret wipes what the key process leaves on stacks and in registers.
 # It exists on these systems only. It belongs to that one build: the variable
 # is set for its command alone, and Go keeps the results apart in its cache.
-GOTARGET   = $(shell $(GO) env GOOS)/$(shell $(GO) env GOARCH)
+GOTARGET   = $(subst $() $(),/,$(shell $(GO) env GOOS GOARCH 2>/dev/null))
 KEYPROCESS = CGO_ENABLED=0 $(if $(filter linux/amd64 linux/arm64,$(GOTARGET)),GOEXPERIMENT=runtimesecret)
 
 .PHONY: help run build headless test test-long bench shots demo install clean

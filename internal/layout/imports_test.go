@@ -20,13 +20,27 @@ const module = "vault"
 
 var update = flag.Bool("update", false, "write testdata/vault-key.modules anew")
 
-// documents are the packages that parse, validate, canonicalise and verify.
-// They need no key, and both sides of the line import them.
-var documents = []string{
-	"derive/jcs", "derive/envelope", "derive/confirm",
-	"approvals/moment", "approvals/sow",
-	"approvals/keys", "approvals/journal", "approvals/permit",
-}
+var (
+	// leaves know one small thing and nothing else of ours but other leaves:
+	// JSON, signing prefixes, how foreign text is made plain, what the parts of
+	// the product must compute alike, who owns a folder.
+	leaves = []string{
+		"derive/jcs", "derive/tag",
+		"approvals/plain", "approvals/fourwords", "approvals/handshake",
+		"internal/ownfolder",
+	}
+
+	// documents parse, validate, canonicalise and verify. They need no key, and
+	// both sides of the line import them.
+	documents = of(leaves,
+		"derive/envelope", "derive/confirm",
+		"approvals/moment", "approvals/sow",
+		"approvals/keys", "approvals/journal", "approvals/permit",
+	)
+
+	// strict is what the document packages under approvals share.
+	strict = "approvals/internal/strict"
+)
 
 // A row says what one folder may import of ours. A folder or an import that
 // ends in /... stands for everything below it too; the row with the longest
@@ -40,27 +54,34 @@ type row struct {
 
 var table = []row{
 	{folder: "derive/jcs", desk: true},
-	{folder: "derive/envelope", may: of("derive/jcs"), desk: true},
-	{folder: "derive/confirm", may: of("derive/jcs"), desk: true},
-	{folder: "approvals/moment", may: of("derive/jcs"), desk: true},
-	{folder: "approvals/sow", may: of("derive/jcs", "approvals/sow/..."), desk: true},
-	{folder: "approvals/keys", may: of("derive/jcs", "derive/envelope", "derive/confirm", "approvals/journal", "approvals/permit"), desk: true},
-	{folder: "approvals/journal", may: of("derive/jcs", "derive/envelope", "derive/confirm"), desk: true},
-	{folder: "approvals/permit", may: of("derive/jcs", "derive/envelope", "derive/confirm"), desk: true},
+	{folder: "derive/tag", desk: true},
+	{folder: "approvals/plain", desk: true},
+	{folder: "approvals/fourwords", desk: true},
+	{folder: "approvals/handshake", may: of("derive/jcs", "derive/tag"), desk: true},
+	{folder: "internal/ownfolder", desk: true},
+
+	{folder: "derive/envelope", may: of(leaves), desk: true},
+	{folder: "derive/confirm", may: of(leaves), desk: true},
+	{folder: strict, may: of(leaves), desk: true},
+	{folder: "approvals/moment", may: of(leaves, strict), desk: true},
+	{folder: "approvals/sow", may: of(leaves, strict, "approvals/sow/..."), desk: true},
+	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
+	{folder: "approvals/journal", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit"), desk: true},
+	{folder: "approvals/keys", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/journal"), desk: true},
 
 	{folder: "approvals/...", may: of("approvals/...", "assets", documents), desk: true},
-	{folder: "approvals/folder", desk: true},
+	{folder: "approvals/folder", may: of(leaves), desk: true},
 	{folder: "ipc/...", may: of("ipc/...", "approvals", documents), desk: true},
 	{folder: "ui/...", may: of("ui/...", "approvals", "assets", documents), desk: true},
 	{folder: "assets", desk: true},
 
-	{folder: "derive", may: of("derive/envelope", "derive/jcs")},
-	{folder: "custody/...", may: of("custody/...", "derive")},
+	{folder: "derive", may: of(leaves, "derive/envelope")},
+	{folder: "custody/...", may: of(leaves, "custody/...", "derive")},
 	{folder: "sign/...", may: of("sign/...", "custody/...", "derive", documents)},
 
 	{folder: "cmd/vault/...", may: of("cmd/vault/...", "cmd/internal/...", "ui/...", "ipc/...", "approvals/...", "assets", documents), desk: true},
 	{folder: "cmd/vault-key/...", may: of("cmd/vault-key/...", "cmd/internal/...", "sign/...", "custody/...", "derive", documents)},
-	{folder: "cmd/internal/...", may: of("cmd/internal/..."), desk: true},
+	{folder: "cmd/internal/...", may: of("cmd/internal/...", leaves), desk: true},
 
 	// Programs and means of developers and tests may import what they like.
 	{folder: "internal/...", may: of("..."), helper: true},
@@ -428,6 +449,13 @@ func TestTheTableRefuses(t *testing.T) {
 		{"approvals", "approvals/store", true},
 		{"approvals/store", "derive/jcs", true},
 		{"approvals/folder", "approvals", false},
+		{"approvals/folder", "internal/ownfolder", true},
+		{"approvals/journal", "approvals/permit", true},
+		{"approvals/permit", "approvals/journal", false},
+		{"derive/tag", "derive/jcs", false},
+		{"custody", "internal/ownfolder", true},
+		{"custody", "internal/memscan", false},
+		{"custody", "approvals/keys", false},
 		{"approvals/keys", "approvals", false},
 		{"approvals/permit", "derive/jcs", true},
 		{"approvals/moment", "approvals", false},
@@ -457,7 +485,7 @@ func TestTheTableRefuses(t *testing.T) {
 			t.Errorf("%s imports %s: allowed is %v, want %v", c.folder, c.imp, got, c.want)
 		}
 	}
-	for _, folder := range []string{"util", "cmd/other", "approvalsx", "derive/other", "."} {
+	for _, folder := range []string{"util", "cmd/other", "approvalsx", "derive/other", "internalx", "."} {
 		if r, ok := rowOf(folder); ok {
 			t.Errorf("folder %s has a row: %v", folder, r)
 		}
