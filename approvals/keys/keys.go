@@ -116,12 +116,16 @@ type Permit struct {
 // Answer is the result of one act. An act that is refused leaves the head where it was
 // and ends its batch: the answers of the acts after it have code "not_tried".
 type Answer struct {
-	Err        *Error
-	Head       []byte   // canonical signed head over this entry
-	Signature  string   // kind action.signed: 0x and 130 hex digits
-	Address    string   // kind action.signed: the address that signed
-	MACs       []string // one per permit that this entry creates, in the entry's order
-	Projection []byte   // kind domain.created: canonical domain projection
+	Err       *Error
+	Head      []byte // canonical signed head over this entry
+	Signature string // kind action.signed: 0x and 130 hex digits
+	Address   string // kind action.signed: the address that signed
+	// Attestation is for kind action.signed: the canonical receipt in which the domain's key
+	// ties Address to the envelope (derive/envelope.AddressAttestation). It is the same for
+	// every signature under one envelope, so it may be kept.
+	Attestation []byte
+	MACs        []string // one per permit that this entry creates, in the entry's order
+	Projection  []byte   // kind domain.created: canonical domain projection
 }
 
 // Error is a refusal of the key process.
