@@ -440,7 +440,7 @@ func (d *document) appendCanonical(dst []byte, at uint32) []byte {
 			members = append(members, sortMember{d.name(c), c})
 			c = d.nodes[c].next
 		}
-		slices.SortFunc(members, func(a, b sortMember) int { return compareUTF16(a.name, b.name) })
+		slices.SortFunc(members, func(a, b sortMember) int { return CompareUTF16(a.name, b.name) })
 		dst = append(dst, '{')
 		for i, m := range members {
 			if i > 0 {
@@ -455,9 +455,9 @@ func (d *document) appendCanonical(dst []byte, at uint32) []byte {
 	return append(dst, d.text[n.start:n.end]...)
 }
 
-// compareUTF16 orders valid UTF-8 texts by their UTF-16 code units, as RFC
+// CompareUTF16 orders valid UTF-8 texts by their UTF-16 code units, as RFC
 // 8785 section 3.2.3 orders member names.
-func compareUTF16(a, b string) int {
+func CompareUTF16(a, b string) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
