@@ -46,6 +46,9 @@ type Public struct {
 	Anchor Anchor
 	// AnchorKept says where a head is kept outside the store: "sealed" or "sealed+keyring".
 	AnchorKept string
+	// StartReason is set where this instance has no log yet that begins with the root's creation:
+	// "restored", "copied" or "rolled_back". The first entry of its log, instance.started, carries it.
+	StartReason string
 }
 
 // Anchor is a place in the log that is remembered outside the store.
@@ -132,6 +135,7 @@ type Answer struct {
 type Error struct {
 	Code   string // stable, see the list in docs/protocol.md
 	Detail string // one sentence without outside text
+	Seq    uint64 // log entry concerned, or 0
 }
 
 // Error implements error.
@@ -141,10 +145,23 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Code, e.Detail) 
 // process has answered; those that open the secret window block for as long as
 // the person takes. Every error of the key process is an [*Error].
 type Keys interface {
+	Handler
+	// Done is closed when the key process has ended, for whatever reason.
+	Done() <-chan struct{}
+}
+
+// Handler is the key process's side of [Keys].
+type Handler interface {
 	Create(context.Context, Create) (Public, error)
 	Unlock(context.Context, Unlock) (Public, error)
 	Restore(context.Context, Restore) (Public, error)
+	// NewInstance begins a new log under the same root: after Restore it is not needed, after the codes
+	// "rolled_back", "anchor_missing" and "copied" it is the only way to acts. The desk then loads
+	// nothing (Load with Last alone) and commits instance.started with the reason that Public names.
+	NewInstance(context.Context) (Public, error)
 	// Load may be called once after each opening; no act is taken before its last chunk.
+	// With Last it fails with "rolled_back", "anchor_missing", "copied" or "log_damaged" (Error.Seq
+	// names the entry); the vault then only reads, and NewInstance may be called.
 	Load(context.Context, Load) (Loaded, error)
 	// Plan asks for the domain projection that a domain.created entry must carry.
 	Plan(ctx context.Context, domainInfo []byte) (projection []byte, err error)
@@ -169,6 +186,4 @@ type Keys interface {
 	Anchor(context.Context) error
 	// Lock wipes and ends the key process. It returns when the process is gone.
 	Lock(context.Context) error
-	// Done is closed when the key process has ended, for whatever reason.
-	Done() <-chan struct{}
 }
