@@ -1,0 +1,189 @@
+package offline
+
+import (
+	"strings"
+
+	"vault/approvals/journal"
+	"vault/derive/envelope"
+	"vault/derive/jcs"
+)
+
+// typeReceipt is the type of the vault's own receipts: one log entry with the
+// signed head over it.
+const typeReceipt = "vault.receipt"
+
+// Verify checks the documents together at the time now, in milliseconds since
+// epoch. Every check is made, also after one has failed. Its error wraps ErrUsage
+// and is about what was given, never about validity.
+func Verify(docs []Document, pins Pins, now int64) (*Result, error) {
+	if err := pins.Check(); err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 || len(docs) > MaxFiles {
+		return nil, usage("give 1 to %d files", MaxFiles)
+	}
+	s, err := sort(docs)
+	if err != nil {
+		return nil, err
+	}
+	v := &verifier{set: s, pins: pins, now: now, valid: true, tied: true}
+	if err := v.run(); err != nil {
+		return nil, err
+	}
+	r := &Result{Lines: v.lines, Notes: v.notes, Pinned: pins.given()}
+	switch {
+	case !v.valid:
+		r.Verdict = NotValid
+	case v.tied:
+		r.Verdict = Verified
+	default:
+		r.Verdict = SelfConsistent
+	}
+	return r, nil
+}
+
+type verifier struct {
+	*set
+	pins  Pins
+	now   int64
+	lines []Line
+	notes []string
+	valid bool
+	tied  bool // every document is tied to a pin
+}
+
+func (v *verifier) run() error {
+	signed := len(v.records) > 0 || len(v.payloads) > 0 || len(v.signatures) > 0
+	if signed {
+		switch {
+		case len(v.payloads) == 0:
+			return usage("the payload that was signed is missing")
+		case len(v.signatures) == 0:
+			return usage("the signature over the payload is missing")
+		case len(v.records) == 0 && v.pins.Address == "":
+			return usage("a signature is checked against a public action record, or against an address that you trust")
+		}
+	}
+	if len(v.records) > 0 {
+		v.record()
+	} else if signed {
+		v.action()
+	}
+	others := envelope.Pins{DomainAddress: v.pins.Domain}
+	if !signed {
+		others.ExpectHash = v.pins.Hash // beside a record it is the record's
+	}
+	for _, p := range v.receipts {
+		r := envelope.VerifyReceipt(p.raw, others)
+		v.add(p.file, r)
+		v.needTie(r.Pinned)
+	}
+	for _, p := range v.delegates {
+		r, _ := envelope.VerifyMintDelegate(p.raw, others)
+		v.add(p.file, r)
+		v.needTie(r.Pinned)
+	}
+	if len(v.records) == 0 {
+		for _, p := range v.attestations {
+			r := envelope.VerifyAddressAttestation(p.raw, attested(p.v), envelope.Pins{DomainAddress: v.pins.Domain})
+			v.add(p.file, r)
+			v.needTie(r.Pinned)
+		}
+	}
+	for _, p := range v.vaultReceipts {
+		v.receipt(p)
+	}
+	return nil
+}
+
+func (v *verifier) check(file, name string, ok bool, detail string) {
+	if ok {
+		detail = ""
+	} else {
+		v.valid = false
+	}
+	v.lines = append(v.lines, Line{File: file, Check: name, OK: ok, Detail: detail})
+}
+
+func (v *verifier) add(file string, r *envelope.Report) {
+	for _, c := range r.Checks {
+		v.check(file, c.Name, c.OK, c.Detail)
+	}
+	v.notes = append(v.notes, r.Warnings...)
+}
+
+func (v *verifier) needTie(tied bool) { v.tied = v.tied && tied }
+
+// record checks the record with payload and signature, and what ties it to a pin:
+// the expected hash of the whole record, an address that is pinned, or the domain's
+// attestation of the address.
+func (v *verifier) record() {
+	rec, payload, sig := v.records[0], v.payloads[0], v.signatures[0]
+	r := envelope.VerifyRecord(rec.raw, payload.raw, string(sig.raw), envelope.RecordOptions{Now: v.now, Pins: envelope.Pins{
+		Owner: v.pins.Owner, DomainAddress: strings.ToLower(v.pins.Domain), ExpectHash: v.pins.Hash,
+	}})
+	v.add(rec.file, r)
+	address := rec.v.Get("agentAddress").Text()
+	tied := v.pins.Hash != "" && v.pins.Hash == envelope.HashCanonical(rec.v.Canonical())
+	if v.pins.Address != "" {
+		same := strings.EqualFold(address, v.pins.Address)
+		v.check(rec.file, "addressPin", same, "the record names another agent address")
+		tied = tied || same
+	}
+	for _, p := range v.attestations {
+		r := envelope.VerifyAddressAttestation(p.raw, envelope.AddressAttestation{
+			DomainHash:         rec.v.Get("domain").Get("domainHash").Text(),
+			ActionEnvelopeHash: rec.v.Get("actionEnvelopeHash").Text(),
+			AgentAddress:       address,
+		}, envelope.Pins{DomainAddress: v.pins.Domain})
+		v.add(p.file, r)
+		attester := p.v.Get("attestation").Get("attesterAddress").Text()
+		v.check(p.file, "attesterIsDomain", strings.EqualFold(attester, rec.v.Get("domain").Get("domainAddress").Text()),
+			"the attestation is by another key than the record's domain")
+		tied = tied || r.Pinned
+	}
+	if v.pins.Domain != "" && len(v.attestations) == 0 {
+		v.notes = append(v.notes, "The record claims the pinned domain. Only the domain's attestation of the agent address would prove it.")
+	}
+	v.notes = append(v.notes, "This does not prove that a use is unspent.")
+	v.needTie(tied)
+}
+
+// action checks a signature over a payload against the pinned address.
+func (v *verifier) action() {
+	r := envelope.VerifyAction(v.payloads[0].raw, string(v.signatures[0].raw), v.pins.Address)
+	v.add(v.payloads[0].file, r)
+	v.notes = append(v.notes, "No public action record was given: what the address may sign was not checked.",
+		"This does not prove that a use is unspent.")
+	v.needTie(r.Pinned)
+}
+
+func attested(v jcs.Value) envelope.AddressAttestation {
+	return envelope.AddressAttestation{
+		DomainHash:         v.Get("domainHash").Text(),
+		ActionEnvelopeHash: v.Get("actionEnvelopeHash").Text(),
+		AgentAddress:       v.Get("agentAddress").Text(),
+	}
+}
+
+// receipt checks one of the vault's own receipts. Nothing that can be pinned here
+// says whose log key it is, so it is never more than self-consistent.
+func (v *verifier) receipt(p part) {
+	entry, err := journal.Parse(p.v.Get("entry").Canonical())
+	v.check(p.file, "entryWellFormed", err == nil, text(err))
+	head, herr := journal.ParseHead(p.v.Get("head").Canonical())
+	v.check(p.file, "headSigned", herr == nil, text(herr))
+	both := err == nil && herr == nil
+	v.check(p.file, "headCoversEntry", both && head.Seq == entry.Seq && head.Hash == entry.Hash() && head.Instance == entry.Instance,
+		"the signed head is of another entry")
+	v.check(p.file, "receiptExact", p.v.Len() == 4 && p.v.Get("v").Literal() == "1", "the receipt has other members than type, v, entry and head")
+	v.notes = append(v.notes, "A receipt names its log key. Whose key that is, only an owner card says.")
+	v.needTie(false)
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
