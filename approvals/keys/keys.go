@@ -83,6 +83,7 @@ type Restore struct {
 type Load struct {
 	Snapshot []byte   // canonical journal.State whose hash the first entry of kind "snapshot" carries, or nil
 	Entries  [][]byte // canonical entries; the first is seq 1, or the snapshot entry itself
+	Domains  []Permit // with Last: every domain row, so that Address and Commit know the domains
 	Last     bool     // no more chunks follow: verify against the anchor
 	Head     []byte   // with Last: the newest signed head of the store; entries after it must be of unkeyed kinds
 }
@@ -102,12 +103,21 @@ type Backup struct {
 
 // Act is one log entry together with what it makes the key process do.
 // The entry must extend the head; the guard of its kind is computed from it
-// and from the attachments, strictly parsed there.
+// and from the attachments, strictly parsed there. The Permits are, by kind:
+//
+//	domain.created  the new domain row, without a MAC
+//	client.paired   the new client row, without a MAC; for a rename also the row it replaces, with its MAC
+//	grant.made      the new grant row, without a MAC; the client's row, with its MAC
+//	action.signed   the client's row and, where by is "grant", the grant's, with their MACs
+//
+// A new row's created_at, paired_at (but in a rename) or made_at is the entry's
+// time. To commit says that everything answered before is durable; only such
+// heads are anchored.
 type Act struct {
 	Entry    []byte   // canonical journal entry, seq = head+1
-	Envelope []byte   // received bytes of the action envelope (kind action.signed)
+	Envelope []byte   // received bytes of the action envelope (kinds action.signed, grant.made)
 	Payload  []byte   // received bytes of the payload (kind action.signed)
-	Permits  []Permit // rows the guard needs: client, domain, grant
+	Permits  []Permit // rows the guard needs, in any order
 }
 
 // Permit is a row that permits, with the MAC that the key process made for it.
@@ -182,7 +192,8 @@ type Handler interface {
 	// Backup writes an age file that holds the sealed file and the named copy of the store.
 	// The passphrase is asked in the secret window.
 	Backup(context.Context, Backup) error
-	// Anchor writes the head into the sealed file and the keyring now.
+	// Anchor says that everything answered is durable, and writes the head into the sealed file and the
+	// keyring now. To be called once a revocation is durable.
 	Anchor(context.Context) error
 	// Lock wipes and ends the key process. It returns when the process is gone.
 	Lock(context.Context) error
