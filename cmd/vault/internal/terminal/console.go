@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"vault/cmd/vault/internal/tty"
 )
 
 // InertFor is how long keys are dropped after something new was shown
@@ -18,28 +20,12 @@ const InertFor = time.Second
 // ErrClosed says that the terminal went away, or that Ctrl-C or Ctrl-D was typed.
 var ErrClosed = errors.New("terminal: closed")
 
-// ErrNoTerminal says that a person cannot be asked here: standard input is not a
-// terminal, or the process has none.
-var ErrNoTerminal = errors.New("terminal: no terminal to ask a person on")
-
-// Device is the owner's terminal. Reads block; a past read deadline ends them.
-type Device interface {
-	io.ReadWriter
-	// Raw switches line editing and echo by the kernel off until restore is called.
-	Raw() (restore func() error, err error)
-	// Flush drops what was typed and not yet read.
-	Flush() error
-	// Size gives the columns and rows, or an error where they are not known.
-	Size() (cols, rows int, err error)
-	SetReadDeadline(time.Time) error
-}
-
 // Console reads lines that a person types, one prompt at a time. What was typed
 // ahead of a prompt, what is pasted, and what comes while the console is inert is
 // dropped. Between prompts the device is in its ordinary mode and nobody reads
 // from it, so that the secret window may use it.
 type Console struct {
-	dev Device
+	dev tty.Device
 	now func() time.Time
 
 	mu      sync.Mutex
@@ -49,7 +35,7 @@ type Console struct {
 }
 
 // NewConsole gives a console on dev with the clock now.
-func NewConsole(dev Device, now func() time.Time) *Console {
+func NewConsole(dev tty.Device, now func() time.Time) *Console {
 	return &Console{dev: dev, now: now}
 }
 
