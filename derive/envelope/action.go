@@ -215,8 +215,8 @@ func actionEnvelope(v jcs.Value) (*ActionEnvelope, error) {
 
 // ParseActionFields reads the members a client names for a new envelope:
 // agentId, actionIndex, operation, resources (a list or a comma text),
-// notBefore, notAfter (milliseconds or null), decayMode, maxUses (or null).
-// Exactly these members must be there.
+// notBefore, notAfter (milliseconds), decayMode, maxUses. notBefore, notAfter
+// and maxUses may be null or absent; unknown members are refused.
 func ParseActionFields(raw []byte) (ActionFields, error) {
 	v, err := jcs.Parse(raw, jcs.AgentEnvelope)
 	if err != nil {
@@ -231,7 +231,7 @@ func ParseActionFields(raw []byte) (ActionFields, error) {
 
 func actionFields(v jcs.Value) (ActionFields, error) {
 	var f ActionFields
-	err := members(v, []string{"agentId", "actionIndex", "operation", "resources", "notBefore", "notAfter", "decayMode", "maxUses"}, nil)
+	err := members(v, []string{"agentId", "actionIndex", "operation", "resources", "decayMode"}, []string{"notBefore", "notAfter", "maxUses"})
 	if err != nil {
 		return f, err
 	}
@@ -241,8 +241,9 @@ func actionFields(v jcs.Value) (ActionFields, error) {
 	f.AgentID, f.Operation, f.Mode = v.Get("agentId").Text(), v.Get("operation").Text(), Mode(v.Get("decayMode").Text())
 	ok := true
 	integer := func(name string) (o Opt) {
-		o, good := optInt(v.Get(name))
-		ok = ok && good
+		m := v.Get(name)
+		o, good := optInt(m)
+		ok = ok && (good || !m.Exists())
 		return o
 	}
 	index := integer("actionIndex")

@@ -65,7 +65,7 @@ func newRecord(in RecordInput) (*Record, error) {
 	switch {
 	case in.Domain == nil || in.Envelope == nil:
 		return nil, errors.New("domain or envelope is missing")
-	case in.OwnerUserID == "" || !utf8.ValidString(in.OwnerUserID):
+	case trim(in.OwnerUserID) == "" || !utf8.ValidString(in.OwnerUserID):
 		return nil, errors.New("ownerUserId is required")
 	case !knownCustody(in.CustodyMode):
 		return nil, errors.New("custodyMode is unknown")
