@@ -1,0 +1,350 @@
+// Package client is the agent's side of the vault's socket in Go: connect, pair, prove,
+// ask for a signature, await it.
+//
+// It asks and waits; there is nothing in it that could decide. What it keeps is one
+// file per client name: the secret of the pairing, and the newest head of the vault's
+// log that it was given, which it shows at the next hello so that a vault that was
+// put back to an older state is noticed.
+package client
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/creachadair/jrpc2"
+
+	"vault/approvals/handshake"
+	"vault/ipc/socket"
+)
+
+// maxAnswer bounds one line from the vault, in bytes.
+const maxAnswer = 8 << 20
+
+// Error is an error answer of the vault (docs/protocol.md).
+type Error struct {
+	Family       int             // JSON-RPC code
+	Code         string          // stable code
+	Message      string          // the vault's sentence
+	Remedy       string          // what to do
+	RetryAfterMS int64           // 0 unless waiting helps
+	Detail       json.RawMessage // text from outside, or nil
+}
+
+// Error gives code and message.
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// ErrVaultProof is returned by Hello when the other end does not know the client's
+// secret: it is not the vault that this client was paired with.
+var ErrVaultProof = errors.New("the vault did not prove that it knows this client's secret")
+
+// ErrOtherVault is returned by Hello when the vault's id is not the one of the pairing.
+var ErrOtherVault = errors.New("this is not the vault that this client was paired with")
+
+// Conn is one connection. It is safe for concurrent use.
+type Conn struct {
+	rpc *jrpc2.Client
+
+	mu   sync.Mutex
+	keep *Pairing
+}
+
+// Dial connects to the socket at path; see socket.Path for the usual one. It blocks
+// until connected or ctx ends. Errors are *socket.Error.
+func Dial(ctx context.Context, path string) (*Conn, error) {
+	c, err := socket.Dial(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return &Conn{rpc: jrpc2.NewClient(newLines(c), nil)}, nil
+}
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.rpc.Close() }
+
+// Greeting is what the vault says of itself.
+type Greeting struct {
+	Vault   string          `json:"vault"` // 32 hex digits
+	Nonce   string          `json:"nonce"` // base64url, 32 bytes
+	Proof   string          `json:"proof"` // base64url, 32 bytes, or empty
+	State   string          `json:"state"`
+	LogHead json.RawMessage `json:"log_head"`
+}
+
+// Call calls one method and decodes its result into result, which may be nil. It
+// blocks until answered or ctx ends. Errors of the vault are *Error.
+func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	rsp, err := c.rpc.Call(ctx, method, params)
+	if err != nil {
+		return fromRPC(err)
+	}
+	if result == nil {
+		return nil
+	}
+	if err := rsp.UnmarshalResult(result); err != nil {
+		return fmt.Errorf("decode the answer to %s: %w", method, err)
+	}
+	return nil
+}
+
+func fromRPC(err error) error {
+	var e *jrpc2.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	var data struct {
+		Code         string          `json:"code"`
+		Message      string          `json:"message"`
+		Remedy       string          `json:"remedy"`
+		RetryAfterMS int64           `json:"retry_after_ms"`
+		Detail       json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(e.Data, &data) != nil || data.Code == "" {
+		return err
+	}
+	return &Error{int(e.Code), data.Code, data.Message, data.Remedy, data.RetryAfterMS, data.Detail}
+}
+
+func (c *Conn) greet(ctx context.Context, client string) (handshake.Nonce, Greeting, error) {
+	var nonce handshake.Nonce
+	if _, err := rand.Read(nonce[:]); err != nil {
+		return nonce, Greeting{}, err
+	}
+	params := map[string]string{"version": handshake.ProtocolVersion, "nonce": handshake.Encode(nonce)}
+	if client != "" {
+		params["client"] = client
+	}
+	var g Greeting
+	err := c.Call(ctx, "hello", params, &g)
+	return nonce, g, err
+}
+
+// Pair asks to be paired under the program's own name. show is called with the six
+// digits, which the owner compares with those in the vault's window; Pair then
+// blocks until the owner has decided or ctx ends. A connection that paired is to be
+// closed: dial again and say Hello with the result.
+func (c *Conn) Pair(ctx context.Context, name string, show func(digits string)) (*Pairing, error) {
+	if _, _, err := c.greet(ctx, ""); err != nil {
+		return nil, err
+	}
+	var nonce handshake.Nonce
+	if _, err := rand.Read(nonce[:]); err != nil {
+		return nil, err
+	}
+	var offer struct{ Pairing, Vault, Nonce string }
+	err := c.Call(ctx, "pair", map[string]string{"name": name, "commitment": handshake.Encode(handshake.Commit(nonce))}, &offer)
+	if err != nil {
+		return nil, err
+	}
+	server, err := handshake.Decode(offer.Nonce)
+	if err != nil {
+		return nil, fmt.Errorf("decode the vault's nonce: %w", err)
+	}
+	show(handshake.Digits(offer.Vault, nonce, server))
+	raw, err := c.wait(ctx, "pair.reveal", map[string]string{"pairing": offer.Pairing, "nonce": handshake.Encode(nonce)})
+	if err != nil {
+		return nil, err
+	}
+	var result struct{ Client, Name, Secret, Vault string }
+	if err := json.Unmarshal(raw, &result); err != nil {
+		return nil, fmt.Errorf("decode the pairing: %w", err)
+	}
+	secret, err := handshake.Decode(result.Secret)
+	if err != nil {
+		return nil, fmt.Errorf("decode the pairing's secret: %w", err)
+	}
+	if result.Vault != offer.Vault {
+		return nil, ErrOtherVault
+	}
+	return &Pairing{Vault: result.Vault, Client: result.Client, Name: result.Name, secret: secret}, nil
+}
+
+// Hello proves both ends to each other. The pairing's head is sent along, and the
+// newer one that the vault gives is kept in p; Save p to remember it.
+func (c *Conn) Hello(ctx context.Context, p *Pairing) (Greeting, error) {
+	nonce, g, err := c.greet(ctx, p.Client)
+	if err != nil {
+		return g, err
+	}
+	if g.Vault != p.Vault {
+		return g, ErrOtherVault
+	}
+	server, err := handshake.Decode(g.Nonce)
+	if err != nil {
+		return g, fmt.Errorf("decode the vault's nonce: %w", err)
+	}
+	proof, err := handshake.Decode(g.Proof)
+	if err != nil || !handshake.Check(proof, &p.secret, handshake.RoleVault, handshake.ProtocolVersion, g.Vault, nonce, server) {
+		return g, ErrVaultProof
+	}
+	ours := handshake.Prove(&p.secret, handshake.RoleClient, handshake.ProtocolVersion, g.Vault, nonce, server)
+	params := map[string]any{"proof": handshake.Encode(ours)}
+	if last := p.LastHead(); last != nil {
+		params["last_head"] = last
+	}
+	if err := c.Call(ctx, "hello.prove", params, nil); err != nil {
+		return g, err
+	}
+	p.remember(g.LogHead)
+	c.mu.Lock()
+	c.keep = p
+	c.mu.Unlock()
+	return g, nil
+}
+
+// Sign is a request for one signature under an action envelope (AgentEnvelope 9).
+type Sign struct {
+	RequestID string          // 1 to 128 printable ASCII characters, of the client's choice
+	Session   string          // the same, or empty
+	Envelope  json.RawMessage // sent as it is
+	Payload   json.RawMessage // sent as it is
+	Lifetime  int64           // milliseconds; 0 stands for 10 minutes
+	Grant     bool            // only under a grant: not_shown at once where none covers it
+}
+
+// Signed is what action.sign gives.
+type Signed struct {
+	Signature    string          `json:"signature"`     // 0x and 130 hex digits
+	AgentAddress string          `json:"agent_address"` // 0x and 40 hex digits
+	Record       json.RawMessage `json:"record"`        // public action record (AgentEnvelope 10)
+	LogHead      json.RawMessage `json:"log_head"`      // signed head over the entry
+}
+
+// ActionSign asks for a signature and blocks until it was decided or ctx ends; a
+// pending answer is awaited again. When ctx ends the request lives on: Await takes it up.
+func (c *Conn) ActionSign(ctx context.Context, s Sign) (Signed, error) {
+	params := struct {
+		RequestID string          `json:"request_id"`
+		Session   string          `json:"session,omitempty"`
+		Envelope  json.RawMessage `json:"action_envelope"`
+		Payload   json.RawMessage `json:"payload"`
+		Lifetime  int64           `json:"lifetime_ms,omitempty"`
+		Interact  bool            `json:"interactive"`
+	}{s.RequestID, s.Session, s.Envelope, s.Payload, s.Lifetime, !s.Grant}
+	return c.signed(c.wait(ctx, "action.sign", params))
+}
+
+// Await takes up a signing request again, also on another connection.
+func (c *Conn) Await(ctx context.Context, request string) (Signed, error) {
+	return c.signed(c.wait(ctx, "request.await", map[string]string{"request": request}))
+}
+
+func (c *Conn) signed(raw json.RawMessage, err error) (Signed, error) {
+	if err != nil {
+		return Signed{}, err
+	}
+	var out Signed
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return Signed{}, fmt.Errorf("decode the signature: %w", err)
+	}
+	c.mu.Lock()
+	p := c.keep
+	c.mu.Unlock()
+	if p != nil {
+		p.remember(out.LogHead)
+	}
+	return out, nil
+}
+
+// wait calls a method that may wait for a person, and awaits it until it is decided.
+func (c *Conn) wait(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	for {
+		var raw json.RawMessage
+		if err := c.Call(ctx, method, params, &raw); err != nil {
+			return nil, err
+		}
+		var p struct {
+			Pending string `json:"pending"`
+		}
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return nil, fmt.Errorf("decode the answer to %s: %w", method, err)
+		}
+		if p.Pending == "" {
+			return raw, nil
+		}
+		method, params = "request.await", map[string]string{"request": p.Pending}
+	}
+}
+
+// Cancel takes a request back.
+func (c *Conn) Cancel(ctx context.Context, request string) error {
+	return c.Call(ctx, "request.cancel", map[string]string{"request": request}, nil)
+}
+
+// Status gives what the vault says of itself. On a connection without Hello it
+// greets first, without being anybody.
+func (c *Conn) Status(ctx context.Context) (json.RawMessage, error) {
+	var raw json.RawMessage
+	err := c.Call(ctx, "status", nil, &raw)
+	var e *Error
+	if errors.As(err, &e) && e.Code == "hello_first" {
+		if _, _, err = c.greet(ctx, ""); err == nil {
+			err = c.Call(ctx, "status", nil, &raw)
+		}
+	}
+	return raw, err
+}
+
+// Domains gives the public projections of all domains (AgentEnvelope 7).
+func (c *Conn) Domains(ctx context.Context) ([]json.RawMessage, error) {
+	var out struct{ Domains []json.RawMessage }
+	err := c.Call(ctx, "domain.list", nil, &out)
+	return out.Domains, err
+}
+
+// Domain gives one domain's public projection, by domain hash or domain id.
+func (c *Conn) Domain(ctx context.Context, domain string) (json.RawMessage, error) {
+	var raw json.RawMessage
+	err := c.Call(ctx, "domain.get", map[string]string{"domain": domain}, &raw)
+	return raw, err
+}
+
+// Record gives the public action record of a request that was signed.
+func (c *Conn) Record(ctx context.Context, request string) (json.RawMessage, error) {
+	var out struct{ Record json.RawMessage }
+	err := c.Call(ctx, "record.get", map[string]string{"request": request}, &out)
+	return out.Record, err
+}
+
+// EndSession ends one of this client's sessions.
+func (c *Conn) EndSession(ctx context.Context, session string) error {
+	return c.Call(ctx, "session.end", map[string]string{"session": session}, nil)
+}
+
+// lines is the channel under a connection: one JSON value a line.
+type lines struct {
+	conn net.Conn
+	in   *bufio.Scanner
+}
+
+func newLines(c net.Conn) *lines {
+	in := bufio.NewScanner(c)
+	in.Buffer(make([]byte, 0, 4096), maxAnswer)
+	return &lines{conn: c, in: in}
+}
+
+// Send implements channel.Channel.
+func (l *lines) Send(b []byte) error {
+	_, err := l.conn.Write(append(b[:len(b):len(b)], '\n'))
+	return err
+}
+
+// Recv implements channel.Channel.
+func (l *lines) Recv() ([]byte, error) {
+	if l.in.Scan() {
+		return append([]byte(nil), l.in.Bytes()...), nil
+	}
+	if err := l.in.Err(); err != nil {
+		return nil, err
+	}
+	return nil, io.EOF
+}
+
+// Close implements channel.Channel.
+func (l *lines) Close() error { return l.conn.Close() }
