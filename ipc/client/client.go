@@ -210,10 +210,11 @@ type Sign struct {
 
 // Signed is what action.sign gives.
 type Signed struct {
-	Signature    string          `json:"signature"`     // 0x and 130 hex digits
-	AgentAddress string          `json:"agent_address"` // 0x and 40 hex digits
-	Record       json.RawMessage `json:"record"`        // public action record (AgentEnvelope 10)
-	LogHead      json.RawMessage `json:"log_head"`      // signed head over the entry
+	Signature    string          `json:"signature"`             // 0x and 130 hex digits
+	AgentAddress string          `json:"agent_address"`         // 0x and 40 hex digits
+	Record       json.RawMessage `json:"record"`                // public action record (AgentEnvelope 10)
+	Attestation  json.RawMessage `json:"attestation,omitempty"` // the domain's word that the address belongs to the envelope
+	LogHead      json.RawMessage `json:"log_head"`              // signed head over the entry
 }
 
 // ActionSign asks for a signature and blocks until it was decided or ctx ends; a
