@@ -16,7 +16,8 @@ package secret
 
 import (
 	"errors"
-	"unicode/utf8"
+
+	"vault/internal/passphrase"
 )
 
 // Form names what the window shows.
@@ -53,21 +54,21 @@ type Problem string
 // The problems.
 const (
 	NoProblem       Problem = ""
-	WrongPassphrase Problem = "wrong_passphrase" // it does not open this vault; nothing was changed
-	TooShort        Problem = "too_short"        // fewer than MinPassphrase characters
-	TooLong         Problem = "too_long"         // more than MaxAnswer bytes
-	OneCharacter    Problem = "one_character"    // one character over and over
-	NotText         Problem = "not_text"         // not UTF-8
-	WrongWord       Problem = "wrong_word"       // the word asked back is another one; see Ask.Place
-	BadWords        Problem = "bad_words"        // not 24 words of the list, or their check does not fit
-	BadRoot         Problem = "bad_root"         // hex that no vault would have made
-	OtherVault      Problem = "other_vault"      // the words open another vault; see Ask.Fingerprint
+	WrongPassphrase Problem = "wrong_passphrase"      // it does not open this vault; nothing was changed
+	TooShort        Problem = passphrase.TooShort     // fewer than MinPassphrase characters
+	TooLong         Problem = passphrase.TooLong      // more than MaxAnswer bytes
+	OneCharacter    Problem = passphrase.OneCharacter // one character over and over
+	NotText         Problem = passphrase.NotText      // not UTF-8
+	WrongWord       Problem = "wrong_word"            // the word asked back is another one; see Ask.Place
+	BadWords        Problem = "bad_words"             // not 24 words of the list, or their check does not fit
+	BadRoot         Problem = "bad_root"              // hex that no vault would have made
+	OtherVault      Problem = "other_vault"           // the words open another vault; see Ask.Fingerprint
 )
 
 // Limits of what is typed.
 const (
-	MinPassphrase = 12   // characters
-	MaxAnswer     = 1024 // bytes
+	MinPassphrase = passphrase.Min // characters
+	MaxAnswer     = passphrase.Max // bytes
 )
 
 // Ask is one question to the person. It holds no secret.
@@ -96,23 +97,4 @@ var (
 
 // CheckPassphrase says why a new passphrase is not taken, or NoProblem. It
 // keeps no copy.
-func CheckPassphrase(p []byte) Problem {
-	if len(p) > MaxAnswer {
-		return TooLong
-	}
-	if !utf8.Valid(p) {
-		return NotText
-	}
-	if utf8.RuneCount(p) < MinPassphrase {
-		return TooShort
-	}
-	first, _ := utf8.DecodeRune(p)
-	for i := 0; i < len(p); {
-		r, n := utf8.DecodeRune(p[i:])
-		if r != first {
-			return NoProblem
-		}
-		i += n
-	}
-	return OneCharacter
-}
+func CheckPassphrase(p []byte) Problem { return Problem(passphrase.Check(p)) }

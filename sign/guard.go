@@ -1,0 +1,288 @@
+package sign
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strings"
+
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+	"vault/approvals/permit"
+	"vault/derive/envelope"
+)
+
+// projectionAge bounds how long before its entry a domain's projection was planned.
+const projectionAge = 10 * 60_000
+
+// guard is the fixed guard of each kind of act (design.md 4). That the entry
+// follows from the log was checked before; here is what the log cannot show.
+// A kind without a case is refused.
+func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
+	switch b := e.Decoded().(type) {
+	case journal.Created:
+		return s.guardStart(e, "", b.Vault, b.OwnerKey, b.LogKey, b.Demo)
+	case journal.InstanceStarted:
+		return s.guardStart(e, b.Reason, b.Vault, b.OwnerKey, b.LogKey, s.pub.Demo)
+	case journal.Unlocked:
+		if b.Protection != string(s.pub.Protection) {
+			return passed{}, refuse(codeNotDone, "the vault is opened by something else")
+		}
+		return passed{}, nil
+	case journal.WordsShown:
+		if !s.vault.State().WordsShown {
+			return passed{}, refuse(codeNotDone, "the recovery words were not shown")
+		}
+		return passed{anchor: true}, nil
+	case journal.ProtectionChanged:
+		if b.To != string(s.vault.State().Protection) {
+			return passed{}, refuse(codeNotDone, "the protection was not changed")
+		}
+		return passed{anchor: true}, nil
+	case journal.SettingChanged:
+		// Rules are loosened and tightened under a passkey; what is left are
+		// the settings of the desk, which permit nothing here.
+		if strings.HasPrefix(b.Name, "policy") {
+			return passed{}, errNoPasskey
+		}
+		return passed{}, nil
+	case journal.DomainCreated:
+		return s.guardDomain(e, b, a)
+	case journal.ClientPaired:
+		return s.guardPaired(e, b, a)
+	case journal.GrantMade:
+		return s.guardGrant(e, b, a)
+	case journal.ActionSigned:
+		return s.guardAction(e, b, a)
+	case journal.ClientEnded, journal.GrantEnded:
+		return passed{anchor: true}, nil
+	case journal.Locked, journal.RequestAnswered, journal.RequestSeen, journal.Snapshot:
+		return passed{}, nil
+	}
+	return passed{}, refuse("unknown_act", "the key process has no guard for this kind of act")
+}
+
+// guardStart lets a log begin as the sealed state says that it does.
+func (s *Signer) guardStart(e journal.Entry, reason, vault, owner, log string, demo bool) (passed, error) {
+	if reason != s.pub.StartReason || e.Instance != s.pub.Instance || vault != s.pub.Vault ||
+		owner != s.pub.OwnerKey || log != s.pub.LogKey || demo != s.pub.Demo {
+		return passed{}, refuse("not_this_vault", "the entry begins the log of another vault, instance or key")
+	}
+	return passed{anchor: true}, nil
+}
+
+// row returns the permit with that digest, which the entry or the log names.
+func row(a keys.Act, digest string) (keys.Permit, error) {
+	for _, p := range a.Permits {
+		if permit.SHA256(p.Body) == digest {
+			return p, nil
+		}
+	}
+	return keys.Permit{}, refuse(codeBadPermit, "a row that the act needs is missing, or is another one than the log shows")
+}
+
+// believed returns the permit with that digest, whose MAC must be right.
+func (s *Signer) believed(a keys.Act, digest string) (keys.Permit, error) {
+	p, err := row(a, digest)
+	if err == nil && !s.macRight(p) {
+		err = refuse(codeBadPermit, "a row has no MAC of this vault")
+	}
+	return p, err
+}
+
+var errPermitForm = refuse(codeBadPermit, "a row is not well formed, or says something else than the entry")
+
+func (s *Signer) guardDomain(e journal.Entry, b journal.DomainCreated, a keys.Act) (passed, error) {
+	p, err := row(a, b.PermitSHA256)
+	if err != nil {
+		return passed{}, err
+	}
+	d, err := permit.ParseDomain(p.Body)
+	if err != nil || d.Hash != b.DomainHash || d.CreatedAt != e.At {
+		return passed{}, errPermitForm
+	}
+	told, err := envelope.ParseProjection(d.Projection)
+	if err != nil || told.Info().Hash() != b.DomainHash || told.Info().DomainID() != b.DomainID || told.Address() != b.DomainAddress {
+		return passed{}, errPermitForm
+	}
+	at, err := envelope.ParseTime(told.CreatedAt())
+	if err != nil || at > e.At+entryFuture || at < e.At-projectionAge {
+		return passed{}, errPermitForm
+	}
+	own, err := s.project(told.Info(), told.CreatedAt())
+	if err != nil {
+		return passed{}, err
+	}
+	if !bytes.Equal(own.Canonical(), d.Projection) {
+		return passed{}, refuse(codeBadPermit, "the projection is not the one that this vault derives")
+	}
+	return passed{mac: [][]byte{p.Body}, domain: own}, nil
+}
+
+func (s *Signer) guardPaired(e journal.Entry, b journal.ClientPaired, a keys.Act) (passed, error) {
+	if b.By != "click" {
+		return passed{}, errNoPasskey
+	}
+	p, err := row(a, b.PermitSHA256)
+	if err != nil {
+		return passed{}, err
+	}
+	c, err := permit.ParseClient(p.Body)
+	if err != nil || c.ID != b.Client || c.Name != b.Name {
+		return passed{}, errPermitForm
+	}
+	if b.Replaces == "" {
+		if c.PairedAt != e.At {
+			return passed{}, errPermitForm
+		}
+		return passed{mac: [][]byte{p.Body}}, nil
+	}
+	// A rename changes the name and nothing else.
+	before, err := s.believed(a, b.Replaces)
+	if err != nil {
+		return passed{}, err
+	}
+	old, err := permit.ParseClient(before.Body)
+	if err != nil {
+		return passed{}, errPermitForm
+	}
+	old.Name = c.Name
+	if old != c {
+		return passed{}, errPermitForm
+	}
+	return passed{mac: [][]byte{p.Body}}, nil
+}
+
+// client checks the row of a client that the log shows and has not ended.
+func (s *Signer) client(id string, a keys.Act) error {
+	known, ok := s.state.Client(id)
+	if !ok {
+		return refuse(journal.CodeUnknownClient, "the log shows no such client")
+	}
+	p, err := s.believed(a, known.PermitSHA256)
+	if err != nil {
+		return err
+	}
+	c, err := permit.ParseClient(p.Body)
+	if err != nil || c.ID != id {
+		return errPermitForm
+	}
+	return nil
+}
+
+func (s *Signer) guardGrant(e journal.Entry, b journal.GrantMade, a keys.Act) (passed, error) {
+	if b.By != "click" {
+		return passed{}, errNoPasskey
+	}
+	if err := s.client(b.Client, a); err != nil {
+		return passed{}, err
+	}
+	p, err := row(a, b.PermitSHA256)
+	if err != nil {
+		return passed{}, err
+	}
+	g, err := permit.ParseGrant(p.Body)
+	if err != nil || g.ID != b.Grant || g.Client != b.Client || g.EnvelopeHash != b.EnvelopeHash || g.Uses != b.Uses ||
+		g.NotAfter != b.NotAfter || g.By != b.By || g.MadeAt != e.At {
+		return passed{}, errPermitForm
+	}
+	env, _, err := s.envelope(a.Envelope, b.EnvelopeHash, g.DomainHash)
+	if err != nil {
+		return passed{}, err
+	}
+	// Never more than the envelope's own.
+	f := env.Fields()
+	used := s.state.Uses(b.EnvelopeHash)
+	if counted(f.Mode) && f.MaxUses.Set && b.Uses > f.MaxUses.N-int64(used) ||
+		f.Window.NotAfter.Set && b.NotAfter > f.Window.NotAfter.N {
+		return passed{}, refuse(journal.CodeGrantLimits, "the grant asks for more uses or time than its envelope gives")
+	}
+	return passed{mac: [][]byte{p.Body}}, nil
+}
+
+// envelope reads an action envelope that must have the hash and the domain
+// named, be open by its window now, and not be suspended.
+func (s *Signer) envelope(raw []byte, hash, domainHash string) (*envelope.ActionEnvelope, *envelope.Projection, error) {
+	env, err := envelope.ParseActionEnvelope(raw)
+	if err != nil {
+		return nil, nil, refuse(codeMalformed, "the envelope is not an action envelope")
+	}
+	if env.Hash() != hash {
+		return nil, nil, refuse("wrong_envelope", "the envelope is another one than the entry names")
+	}
+	if env.DomainHash() != domainHash {
+		return nil, nil, refuse("wrong_domain", "the envelope is of another domain than the entry or grant names")
+	}
+	domain, ok := s.domains[domainHash]
+	if !ok {
+		return nil, nil, refuse(journal.CodeUnknownDomain, "the domain is not open")
+	}
+	early, late := s.clock.read()
+	if env.Admits(early) != nil || env.Admits(late) != nil {
+		return nil, nil, refuse("window_closed", "the envelope's time window is not open")
+	}
+	f := env.Fields()
+	if s.state.Reason() != "" && counted(f.Mode) && (!f.Window.NotBefore.Set || f.Window.NotBefore.N < s.state.StartedAt()) {
+		return nil, nil, refuse(codeSuspended, "uses of this envelope before this instance began are not known")
+	}
+	return env, domain, nil
+}
+
+// counted says whether uses of an envelope are counted (decay mode ACTION or BOTH).
+func counted(m envelope.Mode) bool { return m == envelope.ModeAction || m == envelope.ModeBoth }
+
+func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act) (passed, error) {
+	if b.By == "passkey" {
+		return passed{}, errNoPasskey
+	}
+	if err := s.client(b.Client, a); err != nil {
+		return passed{}, err
+	}
+	env, domain, err := s.envelope(a.Envelope, b.EnvelopeHash, b.DomainHash)
+	if err != nil {
+		return passed{}, err
+	}
+	if f := env.Fields(); counted(f.Mode) && f.MaxUses.Set && (f.MaxUses.N < 0 || b.Use > uint64(f.MaxUses.N)) {
+		return passed{}, refuse("uses_spent", "the envelope's uses are spent")
+	}
+	payload, err := envelope.ParsePayload(a.Payload)
+	if err != nil {
+		return passed{}, refuse(codeMalformed, "the payload cannot be signed")
+	}
+	if err := payload.Signable(); err != nil {
+		return passed{}, refuse("typed_payload", "a payload that is an agentenvelope document is not signed as an action")
+	}
+	digest := payload.Digest()
+	if b.Digest != "0x"+hex.EncodeToString(digest[:]) {
+		return passed{}, refuse("wrong_digest", "the entry names another digest than the payload's")
+	}
+	if b.Grant != "" {
+		if err := s.guardGranted(b, a, env, payload); err != nil {
+			return passed{}, err
+		}
+	}
+	return passed{sign: &action{env, domain, digest, b.Address}}, nil
+}
+
+// guardGranted is what a grant asks for beyond what the log shows.
+func (s *Signer) guardGranted(b journal.ActionSigned, a keys.Act, env *envelope.ActionEnvelope, payload *envelope.Payload) error {
+	known, ok := s.state.Grant(b.Grant)
+	if !ok {
+		return refuse(journal.CodeUnknownGrant, "the log shows no such grant")
+	}
+	p, err := s.believed(a, known.PermitSHA256)
+	if err != nil {
+		return err
+	}
+	g, err := permit.ParseGrant(p.Body)
+	if err != nil || g.ID != b.Grant || g.Client != b.Client || g.EnvelopeHash != b.EnvelopeHash || g.DomainHash != b.DomainHash {
+		return errPermitForm
+	}
+	// The log was asked with the entry's time; here with this process's clocks.
+	if _, late := s.clock.read(); late > g.NotAfter {
+		return refuse(journal.CodeGrantExpired, "the grant is past its end")
+	}
+	if len(payload.Contradictions(env)) > 0 {
+		return refuse("contradiction", "the payload contradicts the envelope; it can be signed once, and never under a grant")
+	}
+	return nil
+}
