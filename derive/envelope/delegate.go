@@ -95,10 +95,7 @@ func NewMintDelegate(issuerAddress string, f DelegateFields) (*MintDelegate, err
 }
 
 func delegateID(issuer, domainHash, nonce string) string {
-	if !utf8.ValidString(domainHash) {
-		return ""
-	}
-	return shortID("ae-delegate-", 16, map[string]string{"issuerAddress": issuer, "domainHash": domainHash, "nonce": nonce})
+	return shortID("ae-delegate-", 16, "domainHash", domainHash, "issuerAddress", issuer, "nonce", nonce)
 }
 
 // ParseDelegateFields reads the members an owner's form or another program

@@ -158,12 +158,12 @@ func (p *Projection) Fingerprint() string {
 }
 
 func fingerprint(address, hash string) string {
-	return shortID("ae-domain-", 16, map[string]string{"domainAddress": address, "domainHash": hash})
+	return shortID("ae-domain-", 16, "domainAddress", address, "domainHash", hash)
 }
 
 // shortID returns a prefix and the first hex digits of a content hash.
-func shortID(prefix string, digits int, v map[string]string) string {
-	return prefix + hashValue(v)[2:2+digits]
+func shortID(prefix string, digits int, namesAndTexts ...string) string {
+	return prefix + hashTexts(namesAndTexts...)[2:2+digits]
 }
 
 // Canonical returns the canonical form of the projection.

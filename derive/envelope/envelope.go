@@ -77,8 +77,20 @@ func hash256(b []byte) string {
 	return "0x" + hex.EncodeToString(sum[:])
 }
 
-// hashValue hashes the canonical form of a structure of ours.
-func hashValue(v map[string]string) string { return hash256(mustMarshal(v)) }
+// hashTexts hashes the canonical form of an object of texts, given as names and
+// texts in order of the names.
+func hashTexts(namesAndTexts ...string) string {
+	b := make([]byte, 0, 256)
+	for i, s := range namesAndTexts {
+		sep := byte(':')
+		if i%2 == 0 {
+			sep = ','
+		}
+		b = jcs.AppendString(append(b, sep), s)
+	}
+	b[0] = '{'
+	return hash256(append(b, '}'))
+}
 
 // Digest returns the Keccak-256 of prefix and canonical form: what secp256k1
 // signatures sign (AgentEnvelope section 6).

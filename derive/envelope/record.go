@@ -3,8 +3,6 @@ package envelope
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"vault/derive/jcs"
@@ -110,9 +108,8 @@ func newRecord(in RecordInput) (*Record, error) {
 }
 
 func recordID(ownerUserID, agentAddress, envelopeHash string) string {
-	return shortID("ae-action-", 20, map[string]string{
-		"ownerUserId": ownerUserID, "agentAddress": agentAddress, "actionEnvelopeHash": envelopeHash,
-	})
+	return shortID("ae-action-", 20,
+		"actionEnvelopeHash", envelopeHash, "agentAddress", agentAddress, "ownerUserId", ownerUserID)
 }
 
 // MatchDomain returns an error unless the envelope names this domain.
@@ -260,9 +257,16 @@ func (r *Report) recordChecks(v jcs.Value, index Opt, expected *string) *ActionE
 	r.check("recordActive", v.Get("status").Kind() == jcs.String && v.Get("status").Text() == "active", "record inactive")
 	n, ok := ae.Get("actionIndex").Int()
 	r.check("actionRegistered", !index.Set || ok && n == index.N, "action index not registered")
-	canonical := string(ae.Canonical())
+	env, err := actionEnvelope(ae)
+	var canonical, computed string
+	if env != nil {
+		canonical, computed = env.canonical, env.hash
+	} else {
+		canonical = string(ae.Canonical())
+		computed = HashText(canonical)
+	}
 	r.check("canonicalActionEnvelopeMatches", isText(v.Get("canonicalActionEnvelope")) && v.Get("canonicalActionEnvelope").Text() == canonical, "canonical action envelope mismatch")
-	r.check("actionEnvelopeHashConsistent", HashText(canonical) == hash, "action envelope hash inconsistent")
+	r.check("actionEnvelopeHashConsistent", computed == hash, "action envelope hash inconsistent")
 	info := string(domain.Get("domainInfo").Canonical())
 	r.check("domainCanonicalMatches", info != "" && domain.Get("canonicalDomainInfo").Text() == info, "domain canonical info mismatch")
 	r.check("domainHashConsistent", domain.Get("domainHash").Text() == HashText(info), "domain hash inconsistent")
@@ -270,7 +274,6 @@ func (r *Report) recordChecks(v jcs.Value, index Opt, expected *string) *ActionE
 	id := domain.Get("domainInfo").Get("domainId")
 	flat := domain.Get("domainId")
 	r.check("domainIdMatches", same(ae.Get("domain").Get("domainId"), id) && (!flat.Exists() || same(flat, id)), "domain id mismatch")
-	env, err := actionEnvelope(ae)
 	r.checkErr("actionEnvelopeShapeValid", err)
 	return env
 }
@@ -309,18 +312,40 @@ func (r *Report) recordWarnings(v jcs.Value) {
 
 // privateNames are member names, in lower case and without separators, under
 // which software keeps private material.
-func privateNames() []string {
-	return []string{
-		"identityroot", "identityroothex", "root", "passphrase", "domainseed", "domainseedhex",
-		"actionseed", "actionseedhex", "botseed", "botseedhex", "mintmaterial", "mintmaterialhex",
-		"privatekey", "privatekeyhex", "secretkey", "secret", "seed", "seedhex", "mnemonic",
+var privateNames = map[string]bool{
+	"identityroot": true, "identityroothex": true, "root": true, "passphrase": true,
+	"domainseed": true, "domainseedhex": true, "actionseed": true, "actionseedhex": true,
+	"botseed": true, "botseedhex": true, "mintmaterial": true, "mintmaterialhex": true,
+	"privatekey": true, "privatekeyhex": true, "secretkey": true, "secret": true,
+	"seed": true, "seedhex": true, "mnemonic": true,
+}
+
+// longestPrivate is longer than any of those names with separators.
+const longestPrivate = 32
+
+func isPrivateName(name string) bool {
+	var b [longestPrivate]byte
+	n := 0
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c == '_' || c == '-' || c == ' ' || c == '.':
+			continue
+		case 'A' <= c && c <= 'Z':
+			c |= 0x20
+		}
+		if n == len(b) {
+			return false
+		}
+		b[n] = c
+		n++
 	}
+	return privateNames[string(b[:n])]
 }
 
 func holdsPrivate(v jcs.Value) bool {
 	for m := range v.Members() {
-		name := strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(m.Name))
-		if slices.Contains(privateNames(), name) || holdsPrivate(m.Value) {
+		if isPrivateName(m.Name) || holdsPrivate(m.Value) {
 			return true
 		}
 	}

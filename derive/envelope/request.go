@@ -79,7 +79,7 @@ func NewMintRequest(botAddress string, d *MintDelegate, f RequestFields) (*MintR
 }
 
 func requestID(bot, delegateID, nonce string) string {
-	return shortID("ae-request-", 16, map[string]string{"botAddress": bot, "delegateId": delegateID, "nonce": nonce})
+	return shortID("ae-request-", 16, "botAddress", bot, "delegateId", delegateID, "nonce", nonce)
 }
 
 // ParseRequestFields reads the members a bot names for a new request: those of

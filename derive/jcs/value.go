@@ -351,7 +351,7 @@ func appendName(path []byte, name string) []byte {
 		plain = plain && (c == '_' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z')
 	}
 	if !plain {
-		return append(appendQuoted(append(path, '['), name), ']')
+		return append(AppendString(append(path, '['), name), ']')
 	}
 	if len(path) > 0 {
 		path = append(path, '.')
@@ -400,11 +400,13 @@ func (d *document) appendString(dst []byte, start, end uint32, escaped bool) []b
 	if !escaped {
 		return append(dst, d.text[start:end]...)
 	}
-	return appendQuoted(dst, d.unquote(start, end, true))
+	return AppendString(dst, d.unquote(start, end, true))
 }
 
-func appendQuoted(dst []byte, s string) []byte {
-	// Only invalid UTF-8 could be refused, and s is valid.
+// AppendString appends s as a canonical JSON string. Bytes of s that are not
+// UTF-8 become U+FFFD.
+func AppendString(dst []byte, s string) []byte {
+	// The error says only that bytes were replaced.
 	dst, _ = jsontext.AppendQuote(dst, s)
 	return dst
 }
