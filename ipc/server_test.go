@@ -259,7 +259,7 @@ func TestBadLines(t *testing.T) {
 		"another member":        {`{"jsonrpc":"2.0","id":1,"method":"status","auth":1}`, "request_invalid"},
 		"an answer":             {`{"jsonrpc":"2.0","id":1,"result":{}}`, "request_invalid"},
 		"empty batch":           {`[]`, "batch_too_large"},
-		"batch of 17":           {`[` + strings.Repeat(`{"jsonrpc":"2.0","id":0,"method":"x"},`, 0) + batchOf(17) + `]`, "batch_too_large"},
+		"batch of 17":           {`[` + batchOf(17) + `]`, "batch_too_large"},
 		"batch with a bad one":  {`[{"jsonrpc":"2.0","id":1,"method":"status"},1]`, "request_invalid"},
 		"batch with one id":     {`[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":1,"method":"b"}]`, "id_in_use"},
 		"unknown method":        {`{"jsonrpc":"2.0","id":1,"method":"seed.get"}`, "method_unknown"},
@@ -628,8 +628,7 @@ func TestConnectionLimits(t *testing.T) {
 	t.Run("the longest idle gives way", func(t *testing.T) {
 		r := start(t, Limits{Connections: 2}, nil)
 		first, second := r.wire(), r.wire()
-		first.call(helloLine)
-		second.call(helloLine)
+		second.call(helloLine) // both were accepted, and the first has never spoken
 		if a := r.wire().call(helloLine); a.Error != nil {
 			t.Errorf("third: %s", a.code())
 		}
