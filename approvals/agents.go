@@ -84,19 +84,19 @@ type Conversation interface {
 	PairBegin(ctx context.Context, ask PairAsk) (PairOffer, error)
 	// PairReveal shows the client's nonce; the answer is pending until the owner has decided.
 	// The pending id is the pairing's and is awaited on the same connection, unproven.
-	// Result: {"client":"c_…","name":owner's name,"secret":32 bytes base64url,"vault":id}.
+	// Result: {"client":"c_…","secret":32 bytes base64url}.
 	PairReveal(ctx context.Context, pairing string, clientNonce []byte) (Answer, error)
-	// Status works unproven. Result: {"state":…,"client":id or null}; proven also {"waiting":n}.
+	// Status works unproven, and then tells state, vault, demo and paired only; see docs/protocol.md.
 	Status(ctx context.Context) (json.RawMessage, error)
 	// DomainList gives {"domains":[domain projection, …]} (AgentEnvelope 7).
 	DomainList(ctx context.Context) (json.RawMessage, error)
 	// DomainGet gives the domain projection; domain is a domain hash or a domain id.
 	DomainGet(ctx context.Context, domain string) (json.RawMessage, error)
-	// ActionSign's result: {"signature","agent_address","record","log_head"}.
+	// ActionSign's result: {"signature","agent_address","record","log_head","by","seq"}.
 	ActionSign(ctx context.Context, ask Ask) (Answer, error)
 	Await(ctx context.Context, request string) (Answer, error)
 	Cancel(ctx context.Context, request string) error
-	// RecordGet gives {"record":public action record} of a request that was signed.
+	// RecordGet gives the public action record of a request that was signed.
 	RecordGet(ctx context.Context, request string) (json.RawMessage, error)
 	SessionEnd(ctx context.Context, session string) error
 	Close()

@@ -29,7 +29,7 @@ type method struct {
 // Bounds of single parameters.
 const (
 	maxName      = 128                 // characters of an id
-	maxClaimed   = 256                 // bytes of a program's own name
+	maxClaimed   = 128                 // bytes of a program's own name
 	maxLifetime  = 24 * 60 * 60 * 1000 // milliseconds a request may live
 	maxClientID  = 64
 	maxPairingID = 128

@@ -161,37 +161,35 @@ func TestProtocolDocument(t *testing.T) {
 
 // The desk refuses with no code that has no family.
 func TestDeskCodesHaveFamilies(t *testing.T) {
-	files, err := parser.ParseDir(token.NewFileSet(), filepath.Join("..", "approvals"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "approvals", "refusal.go"), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var n int
-	for _, pkg := range files {
-		ast.Inspect(pkg, func(node ast.Node) bool {
-			spec, ok := node.(*ast.ValueSpec)
-			if !ok {
-				return true
-			}
-			for i, name := range spec.Names {
-				if !strings.HasPrefix(name.Name, "Code") || i >= len(spec.Values) {
-					continue
-				}
-				lit, ok := spec.Values[i].(*ast.BasicLit)
-				if !ok {
-					continue
-				}
-				code, err := strconv.Unquote(lit.Value)
-				if err != nil {
-					t.Fatal(err)
-				}
-				n++
-				if _, ok := rowOf(code); !ok {
-					t.Errorf("%s = %q has no row", name.Name, code)
-				}
-			}
+	ast.Inspect(file, func(node ast.Node) bool {
+		spec, ok := node.(*ast.ValueSpec)
+		if !ok {
 			return true
-		})
-	}
+		}
+		for i, name := range spec.Names {
+			if !strings.HasPrefix(name.Name, "Code") || i >= len(spec.Values) {
+				continue
+			}
+			lit, ok := spec.Values[i].(*ast.BasicLit)
+			if !ok {
+				continue
+			}
+			code, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			if _, ok := rowOf(code); !ok {
+				t.Errorf("%s = %q has no row", name.Name, code)
+			}
+		}
+		return true
+	})
 	if n == 0 {
 		t.Error("no codes found")
 	}

@@ -388,7 +388,7 @@ func TestBadParams(t *testing.T) {
 		"proof short":              {"hello.prove", `{"proof":"AAAA"}`},
 		"proof with loose bits":    {"hello.prove", `{"proof":"` + zeros[:42] + `B"}`},
 		"head is a list":           {"hello.prove", `{"proof":"` + zeros + `","last_head":[]}`},
-		"pairing name too long":    {"pair", `{"name":"` + strings.Repeat("n", 257) + `","commitment":"` + zeros + `"}`},
+		"pairing name too long":    {"pair", `{"name":"` + strings.Repeat("n", 129) + `","commitment":"` + zeros + `"}`},
 		"approval in the params":   {"action.sign", `{"request_id":"r","action_envelope":{},"payload":{},"approve":true}`},
 		"client id in the params":  {"action.sign", `{"request_id":"r","client":"c_1","action_envelope":{},"payload":{}}`},
 		"member name in uppercase": {"action.sign", `{"Request_ID":"r","action_envelope":{},"payload":{}}`},

@@ -30,7 +30,7 @@ async function pair(name) {
   const offer = await vault('pair', { name, commitment: createHash('sha256').update(nonce).digest('base64url') })
   const digest = createHash('sha256').update('agent-vault-pair-v1\n' + offer.vault).update(nonce).update(raw(offer.nonce)).digest()
   console.error('Compare with the vault: ' + String(digest.readBigUInt64BE() % 1000000n).padStart(6, '0'))
-  return { version: 1, ...await vault('pair.reveal', { pairing: offer.pairing, nonce: nonce.toString('base64url') }) }
+  return { version: 1, vault: offer.vault, ...await vault('pair.reveal', { pairing: offer.pairing, nonce: nonce.toString('base64url') }) }
 }
 
 async function hello(kept) {

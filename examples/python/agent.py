@@ -28,7 +28,7 @@ def pair(name):
     offer = vault.call("pair", name=name, commitment=text(hashlib.sha256(nonce).digest()))
     digest = hashlib.sha256(b"agent-vault-pair-v1\n" + offer["vault"].encode() + nonce + raw(offer["nonce"])).digest()
     print("Compare with the vault: %06d" % (int.from_bytes(digest[:8], "big") % 10**6), file=sys.stderr, flush=True)
-    return {"version": 1, **vault.call("pair.reveal", pairing=offer["pairing"], nonce=text(nonce))}
+    return {"version": 1, "vault": offer["vault"], **vault.call("pair.reveal", pairing=offer["pairing"], nonce=text(nonce))}
 
 def hello(kept):
     vault, nonce = Vault(), secrets.token_bytes(32)

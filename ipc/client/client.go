@@ -151,7 +151,7 @@ func (c *Conn) Pair(ctx context.Context, name string, show func(digits string)) 
 	if err != nil {
 		return nil, err
 	}
-	var result struct{ Client, Name, Secret, Vault string }
+	var result struct{ Client, Secret string }
 	if err := json.Unmarshal(raw, &result); err != nil {
 		return nil, fmt.Errorf("decode the pairing: %w", err)
 	}
@@ -159,10 +159,7 @@ func (c *Conn) Pair(ctx context.Context, name string, show func(digits string)) 
 	if err != nil {
 		return nil, fmt.Errorf("decode the pairing's secret: %w", err)
 	}
-	if result.Vault != offer.Vault {
-		return nil, ErrOtherVault
-	}
-	return &Pairing{Vault: result.Vault, Client: result.Client, Name: result.Name, secret: secret}, nil
+	return &Pairing{Vault: offer.Vault, Client: result.Client, secret: secret}, nil
 }
 
 // Hello proves both ends to each other. The pairing's head is sent along, and the
@@ -308,9 +305,9 @@ func (c *Conn) Domain(ctx context.Context, domain string) (json.RawMessage, erro
 
 // Record gives the public action record of a request that was signed.
 func (c *Conn) Record(ctx context.Context, request string) (json.RawMessage, error) {
-	var out struct{ Record json.RawMessage }
-	err := c.Call(ctx, "record.get", map[string]string{"request": request}, &out)
-	return out.Record, err
+	var raw json.RawMessage
+	err := c.Call(ctx, "record.get", map[string]string{"request": request}, &raw)
+	return raw, err
 }
 
 // EndSession ends one of this client's sessions.

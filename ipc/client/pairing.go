@@ -17,7 +17,6 @@ import (
 type Pairing struct {
 	Vault  string // vault id, 32 hex digits
 	Client string // client id
-	Name   string // the owner's name for the client
 
 	secret handshake.Secret
 	mu     sync.Mutex
@@ -29,7 +28,6 @@ type file struct {
 	Version int             `json:"version"` // 1
 	Vault   string          `json:"vault"`
 	Client  string          `json:"client"`
-	Name    string          `json:"name"`
 	Secret  string          `json:"secret"` // base64url, 32 bytes
 	Head    json.RawMessage `json:"last_head,omitempty"`
 }
@@ -85,14 +83,14 @@ func Load(path string) (*Pairing, error) {
 	if err != nil {
 		return nil, ErrPairingFile
 	}
-	return &Pairing{Vault: f.Vault, Client: f.Client, Name: f.Name, secret: secret, head: f.Head}, nil
+	return &Pairing{Vault: f.Vault, Client: f.Client, secret: secret, head: f.Head}, nil
 }
 
 // Save writes the pairing, mode 0600, in place of what was there; missing folders are
 // made with mode 0700.
 func (p *Pairing) Save(path string) error {
 	p.mu.Lock()
-	raw, err := json.Marshal(file{1, p.Vault, p.Client, p.Name, handshake.Encode(p.secret), p.head})
+	raw, err := json.Marshal(file{1, p.Vault, p.Client, handshake.Encode(p.secret), p.head})
 	p.mu.Unlock()
 	if err != nil {
 		return fmt.Errorf("encode the pairing: %w", err)

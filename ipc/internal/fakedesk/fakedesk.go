@@ -97,7 +97,6 @@ type talk struct {
 	cn, sn     handshake.Nonce
 	pairing    string
 	commitment [32]byte
-	claimed    string
 	psn        handshake.Nonce
 }
 
@@ -113,7 +112,7 @@ func (t *talk) Prove(_ context.Context, proof []byte, lastHead json.RawMessage) 
 }
 
 func (t *talk) PairBegin(_ context.Context, ask approvals.PairAsk) (approvals.PairOffer, error) {
-	t.commitment, t.claimed = ask.Commitment, ask.Claimed
+	t.commitment = ask.Commitment
 	_, _ = rand.Read(t.psn[:])
 	t.pairing = "p_" + hex.EncodeToString(t.psn[:8])
 	return approvals.PairOffer{Pairing: t.pairing, Vault: Vault, Nonce: t.psn[:]}, nil
@@ -127,7 +126,6 @@ func (t *talk) PairReveal(_ context.Context, pairing string, clientNonce []byte)
 		return approvals.Answer{}, refusal("pairing_commitment", "The nonce is not the one of the commitment.")
 	}
 	digits := handshake.Digits(Vault, handshake.Nonce(clientNonce), t.psn)
-	claimed := t.claimed
 	t.later(pairing, func() (json.RawMessage, error) {
 		if t.d.Digits != nil && !t.d.Digits(digits) {
 			return nil, refusal("declined", "A person declined.")
@@ -138,7 +136,7 @@ func (t *talk) PairReveal(_ context.Context, pairing string, clientNonce []byte)
 		client := fmt.Sprintf("c_%016x", len(t.d.secrets)+1)
 		t.d.secrets[client] = secret
 		t.d.mu.Unlock()
-		return json.Marshal(map[string]string{"client": client, "name": claimed, "secret": handshake.Encode(secret), "vault": Vault})
+		return json.Marshal(map[string]string{"client": client, "secret": handshake.Encode(secret)})
 	})
 	return approvals.Answer{Pending: pairing}, nil
 }
@@ -151,7 +149,7 @@ func (t *talk) later(request string, result func() (json.RawMessage, error)) {
 }
 
 func (t *talk) Status(context.Context) (json.RawMessage, error) {
-	return json.RawMessage(`{"state":"open","client":null}`), nil
+	return json.RawMessage(`{"state":"open","vault":"` + Vault + `","demo":false,"paired":false,"open_requests":0}`), nil
 }
 
 func (t *talk) DomainList(context.Context) (json.RawMessage, error) {
@@ -191,6 +189,8 @@ func (t *talk) ActionSign(ctx context.Context, ask approvals.Ask) (approvals.Ans
 			"agent_address": "0x0bfc3fdaea4dbad90a545c10621811bed8e91464",
 			"record":        map[string]any{"type": "agentenvelope.publicActionRecord", "canonicalActionEnvelope": string(canonical)},
 			"log_head":      head(7 + n),
+			"by":            "click",
+			"seq":           7 + n,
 		})
 	})
 	return approvals.Answer{Pending: ask.RequestID}, nil
@@ -220,7 +220,7 @@ func (t *talk) Cancel(_ context.Context, request string) error {
 }
 
 func (t *talk) RecordGet(context.Context, string) (json.RawMessage, error) {
-	return json.RawMessage(`{"record":{"type":"agentenvelope.publicActionRecord"}}`), nil
+	return json.RawMessage(`{"type":"agentenvelope.publicActionRecord"}`), nil
 }
 
 func (t *talk) SessionEnd(context.Context, string) error { return nil }
