@@ -25,39 +25,35 @@ CREATE TABLE entries (
 	at      INTEGER NOT NULL,
 	client  TEXT NOT NULL,
 	request TEXT NOT NULL,
+	tag     TEXT NOT NULL,
 	head    BLOB
 );
 CREATE INDEX entries_kind ON entries (kind, seq);
 CREATE INDEX entries_client ON entries (client, seq) WHERE client <> '';
+CREATE INDEX entries_counts ON entries (client, kind, tag) WHERE client <> '';
 CREATE TABLE permits (
-	kind       TEXT NOT NULL,
-	id         TEXT NOT NULL,
-	body       BLOB NOT NULL,
-	mac        TEXT NOT NULL,
-	secret     BLOB,
-	boot_id    TEXT NOT NULL,
-	boot_until INTEGER NOT NULL,
+	kind   TEXT NOT NULL,
+	id     TEXT NOT NULL,
+	body   BLOB NOT NULL,
+	mac    TEXT NOT NULL,
+	secret BLOB,
+	about  BLOB,
 	PRIMARY KEY (kind, id)
 ) WITHOUT ROWID;
 CREATE TABLE requests (
-	client     TEXT NOT NULL,
-	request    TEXT NOT NULL,
-	digest     TEXT NOT NULL,
-	state      TEXT NOT NULL,
-	method     TEXT NOT NULL,
-	session    TEXT NOT NULL,
-	envelope   BLOB NOT NULL,
-	payload    BLOB NOT NULL,
-	created    INTEGER NOT NULL,
-	expires    INTEGER NOT NULL,
-	boot_id    TEXT NOT NULL,
-	boot_until INTEGER NOT NULL,
-	seq        INTEGER NOT NULL,
-	answer     BLOB,
+	client   TEXT NOT NULL,
+	request  TEXT NOT NULL,
+	digest   TEXT NOT NULL,
+	state    TEXT NOT NULL,
+	method   TEXT NOT NULL,
+	session  TEXT NOT NULL,
+	envelope BLOB NOT NULL,
+	payload  BLOB NOT NULL,
+	seq      INTEGER NOT NULL,
+	answer   BLOB NOT NULL,
 	PRIMARY KEY (client, request)
 );
-CREATE INDEX requests_open ON requests (created) WHERE state = 'waiting';
-CREATE INDEX requests_seq ON requests (seq) WHERE seq > 0;
+CREATE INDEX requests_seq ON requests (seq);
 CREATE TABLE sessions (
 	client    TEXT NOT NULL,
 	session   TEXT NOT NULL,
@@ -88,6 +84,7 @@ CREATE TABLE old_entries (
 	at       INTEGER NOT NULL,
 	client   TEXT NOT NULL,
 	request  TEXT NOT NULL,
+	tag      TEXT NOT NULL,
 	head     BLOB,
 	PRIMARY KEY (instance, seq)
 );

@@ -26,8 +26,8 @@ func (t *Tx) count(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// Entry is one log entry as it is kept. Kind, At, Client and Request repeat what Raw
-// says, so that entries can be found.
+// Entry is one log entry as it is kept. Kind, At, Client, Request and Tag
+// repeat what Raw says, so that entries can be found and counted.
 type Entry struct {
 	Seq     uint64
 	Raw     []byte // canonical entry
@@ -36,37 +36,32 @@ type Entry struct {
 	At      int64 // milliseconds since epoch
 	Client  string
 	Request string
+	Tag     string // what it is counted by: the domain hash of a signature, the outcome of an answer, or empty
 	Head    []byte // canonical signed head over this entry, or nil
 }
 
 // Permit is a row that permits something.
 type Permit struct {
-	Kind      string // type of the permit document
-	ID        string
-	Body      []byte // canonical permit document
-	MAC       string // by the key process, 0x and 64 hex digits
-	Secret    []byte // clients: the 32-byte pairing secret; else nil
-	BootID    string // boot of the system in which BootUntil counts, or empty
-	BootUntil int64  // end by the boot-time clock in milliseconds, or 0
+	Kind   string // type of the permit document
+	ID     string
+	Body   []byte // canonical permit document
+	MAC    string // by the key process, 0x and 64 hex digits
+	Secret []byte // clients: the 32-byte pairing secret; else nil
+	About  []byte // grants: the canonical action envelope; else nil
 }
 
-// Request is a request of a client and what came of it. State is "waiting",
-// "done" or "ended".
+// Request is a request of a client that has ended, and what came of it.
 type Request struct {
-	Client    string
-	ID        string
-	Digest    string // of method and parameters
-	State     string
-	Method    string
-	Session   string
-	Envelope  []byte
-	Payload   []byte
-	Created   int64 // milliseconds since epoch
-	Expires   int64 // milliseconds since epoch
-	BootID    string
-	BootUntil int64
-	Seq       uint64 // entry that ended it, or 0
-	Answer    []byte // JSON, or nil
+	Client   string
+	ID       string
+	Digest   string // of what was asked
+	State    string // "done" or "ended"
+	Method   string
+	Session  string
+	Envelope []byte // as received
+	Payload  []byte // as received
+	Seq      uint64 // entry that ended it
+	Answer   []byte // JSON
 }
 
 // Block keeps a program from asking to pair again.
@@ -94,33 +89,20 @@ func nothing(b []byte) []byte {
 
 // AddEntry appends an entry; its number must be free.
 func (t *Tx) AddEntry(e Entry) error {
-	return t.exec("INSERT INTO entries (seq, raw, hash, kind, at, client, request, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		int64(e.Seq), e.Raw, e.Hash, e.Kind, e.At, e.Client, e.Request, e.Head)
+	return t.exec("INSERT INTO entries (seq, raw, hash, kind, at, client, request, tag, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		int64(e.Seq), e.Raw, e.Hash, e.Kind, e.At, e.Client, e.Request, e.Tag, e.Head)
 }
 
 // PutPermit writes a permit, in the place of one with the same kind and id.
 func (t *Tx) PutPermit(p Permit) error {
-	return t.exec("INSERT OR REPLACE INTO permits (kind, id, body, mac, secret, boot_id, boot_until) VALUES (?, ?, ?, ?, ?, ?, ?)",
-		p.Kind, p.ID, p.Body, p.MAC, p.Secret, p.BootID, p.BootUntil)
+	return t.exec("INSERT OR REPLACE INTO permits (kind, id, body, mac, secret, about) VALUES (?, ?, ?, ?, ?, ?)",
+		p.Kind, p.ID, p.Body, p.MAC, p.Secret, p.About)
 }
 
-// AddRequest writes a new request; its client and id must be free.
+// AddRequest writes a request that has ended; its client and id must be free.
 func (t *Tx) AddRequest(r Request) error {
-	return t.exec(`INSERT INTO requests (client, request, digest, state, method, session, envelope, payload, created, expires, boot_id, boot_until, seq, answer)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.Client, r.ID, r.Digest, r.State, r.Method, r.Session, nothing(r.Envelope), nothing(r.Payload), r.Created, r.Expires,
-		r.BootID, r.BootUntil, int64(r.Seq), r.Answer)
-}
-
-// EndRequest writes what came of a waiting request. [ErrNotFound] means that
-// there is no such request, or that it has ended already.
-func (t *Tx) EndRequest(client, id, state string, seq uint64, answer []byte) error {
-	n, err := t.count("UPDATE requests SET state = ?, seq = ?, answer = ? WHERE client = ? AND request = ? AND state = 'waiting'",
-		state, int64(seq), answer, client, id)
-	if err == nil && n != 1 {
-		err = ErrNotFound
-	}
-	return err
+	return t.exec("INSERT INTO requests (client, request, digest, state, method, session, envelope, payload, seq, answer) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		r.Client, r.ID, r.Digest, r.State, r.Method, r.Session, nothing(r.Envelope), nothing(r.Payload), int64(r.Seq), nothing(r.Answer))
 }
 
 // TouchSession notes when a session was last used.
@@ -167,7 +149,7 @@ func (t *Tx) PutSnapshot(seq uint64, state []byte) error {
 // kept, and empties everything that belongs to them.
 func (t *Tx) Archive(instance string) error {
 	for _, q := range []string{
-		"INSERT INTO old_entries (instance, seq, raw, hash, kind, at, client, request, head) SELECT ?, seq, raw, hash, kind, at, client, request, head FROM entries",
+		"INSERT INTO old_entries (instance, seq, raw, hash, kind, at, client, request, tag, head) SELECT ?, seq, raw, hash, kind, at, client, request, tag, head FROM entries",
 		"INSERT INTO old_permits (instance, kind, id, body, mac) SELECT ?, kind, id, body, mac FROM permits",
 	} {
 		if err := t.exec(q, instance); err != nil {
@@ -182,12 +164,12 @@ func (t *Tx) Archive(instance string) error {
 	return nil
 }
 
-const entryColumns = "seq, raw, hash, kind, at, client, request, head"
+const entryColumns = "seq, raw, hash, kind, at, client, request, tag, head"
 
 func scanEntry(rows *sql.Rows) (Entry, error) {
 	var e Entry
 	var seq int64
-	if err := rows.Scan(&seq, &e.Raw, &e.Hash, &e.Kind, &e.At, &e.Client, &e.Request, &e.Head); err != nil {
+	if err := rows.Scan(&seq, &e.Raw, &e.Hash, &e.Kind, &e.At, &e.Client, &e.Request, &e.Tag, &e.Head); err != nil {
 		return Entry{}, fmt.Errorf("read store: %w: %w", ErrDamaged, err)
 	}
 	e.Seq = uint64(seq)
@@ -260,9 +242,9 @@ func (s *Store) LastHead() (Entry, error) {
 // Permits reads every permit, in order of kind and id.
 func (s *Store) Permits() ([]Permit, error) {
 	var out []Permit
-	err := s.read("SELECT kind, id, body, mac, secret, boot_id, boot_until FROM permits ORDER BY kind, id", nil, func(r *sql.Rows) error {
+	err := s.read("SELECT kind, id, body, mac, secret, about FROM permits ORDER BY kind, id", nil, func(r *sql.Rows) error {
 		var p Permit
-		if err := r.Scan(&p.Kind, &p.ID, &p.Body, &p.MAC, &p.Secret, &p.BootID, &p.BootUntil); err != nil {
+		if err := r.Scan(&p.Kind, &p.ID, &p.Body, &p.MAC, &p.Secret, &p.About); err != nil {
 			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
 		}
 		out = append(out, p)
@@ -285,15 +267,12 @@ func (s *Store) OldPermits(kind string) ([]Permit, error) {
 	return out, err
 }
 
-const requestColumns = "client, request, digest, state, method, session, envelope, payload, created, expires, boot_id, boot_until, seq, answer"
-
 func (s *Store) requests(where string, args ...any) ([]Request, error) {
 	var out []Request
-	err := s.read("SELECT "+requestColumns+" FROM requests WHERE "+where, args, func(rows *sql.Rows) error {
+	err := s.read("SELECT client, request, digest, state, method, session, envelope, payload, seq, answer FROM requests WHERE "+where, args, func(rows *sql.Rows) error {
 		var r Request
 		var seq int64
-		if err := rows.Scan(&r.Client, &r.ID, &r.Digest, &r.State, &r.Method, &r.Session, &r.Envelope, &r.Payload, &r.Created, &r.Expires,
-			&r.BootID, &r.BootUntil, &seq, &r.Answer); err != nil {
+		if err := rows.Scan(&r.Client, &r.ID, &r.Digest, &r.State, &r.Method, &r.Session, &r.Envelope, &r.Payload, &seq, &r.Answer); err != nil {
 			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
 		}
 		r.Seq = uint64(seq)
@@ -319,14 +298,34 @@ func (s *Store) Request(client, id string) (Request, error) {
 	return one(s.requests("client = ? AND request = ?", client, id))
 }
 
-// RequestOf reads the request that an entry ended. [ErrNotFound] means that there is none.
-func (s *Store) RequestOf(seq uint64) (Request, error) {
-	return one(s.requests("seq = ? AND seq > 0", int64(seq)))
+// RequestsOf reads the requests that an entry ended.
+func (s *Store) RequestsOf(seq uint64) ([]Request, error) {
+	return s.requests("seq = ? ORDER BY rowid", int64(seq))
 }
 
-// Waiting reads every request that has not ended, oldest first.
-func (s *Store) Waiting() ([]Request, error) {
-	return s.requests("state = 'waiting' ORDER BY created, rowid")
+// RequestNames calls f with client, id and digest of every request. The store is held meanwhile.
+func (s *Store) RequestNames(f func(client, id, digest string)) error {
+	return s.read("SELECT client, request, digest FROM requests", nil, func(r *sql.Rows) error {
+		var client, id, digest string
+		if err := r.Scan(&client, &id, &digest); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		f(client, id, digest)
+		return nil
+	})
+}
+
+// Counts calls f with the number of entries of each client, kind and tag.
+func (s *Store) Counts(f func(client, kind, tag string, n int64)) error {
+	return s.read("SELECT client, kind, tag, count(*) FROM entries WHERE client <> '' GROUP BY client, kind, tag", nil, func(r *sql.Rows) error {
+		var client, kind, tag string
+		var n int64
+		if err := r.Scan(&client, &kind, &tag, &n); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		f(client, kind, tag, n)
+		return nil
+	})
 }
 
 // Sessions reads every session.

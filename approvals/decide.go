@@ -1,0 +1,650 @@
+package approvals
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+	"vault/approvals/permit"
+	"vault/approvals/store"
+	"vault/derive/jcs"
+)
+
+var (
+	errChanged = errors.New("not what was shown")
+	errExpired = errors.New("the time limit has passed")
+)
+
+// Codes of an [Outcome], and of refusals of the owner's calls, beside those of
+// the key process.
+const (
+	OutcomeDone       = "done"
+	OutcomeDeclined   = "declined"
+	OutcomeDecided    = "already_decided"
+	OutcomeExpired    = "expired"
+	OutcomeChanged    = "changed"
+	OutcomeLocked     = "locked"
+	OutcomeAway       = "away"
+	OutcomeNoPasskey  = "no_passkey"
+	OutcomeName       = "name_invalid"
+	OutcomeNameTaken  = "name_taken"
+	OutcomeGrantLimit = "grant_limits"
+	CodeAnotherOpen   = "another_open"
+	CodeNotNext       = "not_next"
+	CodeGone          = "gone"
+	CodeUnknownClient = "unknown_client"
+	CodeUnknownGrant  = "unknown_grant"
+)
+
+// openItem shows the sheet of the row that may be opened now.
+func (d *Desk) openItem(_ context.Context, id string) (Sheet, error) {
+	d.expire()
+	d.mu.Lock()
+	if d.state() == StateReadOnly || d.away {
+		defer d.mu.Unlock()
+		if d.away {
+			return Sheet{}, refuse(CodeAway)
+		}
+		return Sheet{}, refuse(CodeReadOnly)
+	}
+	i := slices.IndexFunc(d.items, func(x *item) bool { return x.id == id })
+	if i < 0 {
+		d.mu.Unlock()
+		return Sheet{}, refuse(CodeGone)
+	}
+	it := d.items[i]
+	for _, other := range d.items {
+		if other.open && other != it {
+			d.mu.Unlock()
+			return Sheet{}, refuse(CodeAnotherOpen)
+		}
+	}
+	if i != 0 {
+		d.mu.Unlock()
+		return Sheet{}, refuse(CodeNotNext)
+	}
+	if it.busy {
+		d.mu.Unlock()
+		return Sheet{}, refuse(CodeGone)
+	}
+	s, err := d.sheet(it)
+	if err != nil {
+		d.mu.Unlock()
+		return Sheet{}, refuse(CodeInternal)
+	}
+	first := it.shown != s.Digest || !it.seen
+	it.open, it.shown = true, s.Digest
+	d.mu.Unlock()
+	d.changed()
+	if !first {
+		return s, nil
+	}
+	err = d.do(&op{build: func(b *batch) error {
+		if it.gone || it.busy {
+			return errGone
+		}
+		a, err := b.add(journal.KindRequestSeen, journal.RequestSeen{Request: d.requestName(it), Client: it.client, Digest: s.Digest})
+		if err != nil {
+			return err
+		}
+		a.applied = func() { it.seen = true }
+		return nil
+	}})
+	if err != nil {
+		d.mu.Lock()
+		it.shut()
+		d.mu.Unlock()
+		d.changed()
+		if errors.Is(err, errGone) {
+			return Sheet{}, refuse(CodeGone)
+		}
+		return Sheet{}, asRefusal(err)
+	}
+	return s, nil
+}
+
+func (d *Desk) requestName(it *item) string {
+	if it.pairing != nil {
+		return it.pairing.id
+	}
+	return it.members[0].key.id
+}
+
+// closed notes that a sheet left the screen undecided: the item waits behind the others.
+func (d *Desk) closed(id string) {
+	d.mu.Lock()
+	i := slices.IndexFunc(d.items, func(x *item) bool { return x.id == id })
+	if i >= 0 && d.items[i].open && !d.items[i].busy {
+		it := d.items[i]
+		it.shut()
+		d.items = append(slices.Delete(d.items, i, i+1), it)
+	}
+	d.mu.Unlock()
+	d.changed()
+}
+
+// sheet puts together what is shown for an item; the caller holds mu.
+func (d *Desk) sheet(it *item) (Sheet, error) {
+	s := Sheet{
+		ID: it.id, Kind: it.kind, Session: it.session, Since: it.since, Until: it.until().wall, Merged: it.count,
+		Demo: d.public.Demo || d.led.state.Demo(),
+	}
+	if d.public.Passkeys == 0 {
+		s.Frame = "clicks"
+	}
+	if it.pairing != nil {
+		s.Pairing = &PairingSheet{Digits: it.pairing.digits, Peer: it.pairing.conv.peer, Claimed: it.pairing.claimed}
+	} else {
+		c, refusal := d.led.client(it.client)
+		if refusal != nil {
+			return Sheet{}, refusal
+		}
+		s.Agent, s.PairedAt = c.permit.Name, c.permit.PairedAt
+		s.Action = d.actionSheet(it, c)
+	}
+	digest, err := sheetDigest(s)
+	s.Digest = digest
+	return s, err
+}
+
+func (d *Desk) actionSheet(it *item, c *clientRow) *ActionSheet {
+	a := it.action
+	f := a.envelope.Fields()
+	out := &ActionSheet{
+		Address: a.address, AgentID: f.AgentID, Operation: f.Operation, Resources: f.Resources, ActionIndex: f.ActionIndex,
+		DecayMode: string(f.Mode), Used: int64(d.led.state.Uses(a.envelope.Hash())), EnvelopeHash: a.envelope.Hash(),
+		PayloadType: a.payload.Value().Get("type").Text(), Payload: a.payload.Value(), PayloadText: string(a.payload.Canonical()),
+		PayloadDigest: a.digest,
+	}
+	if dom := d.led.domains[a.envelope.DomainHash()]; dom != nil {
+		out.Domain = dom.view()
+	}
+	if f.Window.NotBefore.Set {
+		out.NotBefore = &f.Window.NotBefore.N
+	}
+	if f.Window.NotAfter.Set {
+		out.NotAfter = &f.Window.NotAfter.N
+	} else {
+		out.Warnings = append(out.Warnings, "no_end")
+	}
+	if f.MaxUses.Set {
+		out.MaxUses = &f.MaxUses.N
+	} else {
+		out.Warnings = append(out.Warnings, "unlimited")
+	}
+	if a.repeated {
+		out.Warnings = append(out.Warnings, "repeat")
+	}
+	for _, x := range a.differs {
+		out.Contradictions = append(out.Contradictions, Contradiction{x.Member, x.Payload, x.Envelope})
+	}
+	if len(out.Contradictions) > 0 {
+		out.Warnings = append(out.Warnings, "contradiction")
+	}
+	out.GrantUsesMax, out.GrantUntilMax = d.grantLimits(a)
+	out.GrantUses, out.GrantUntil = min(permit.GrantUsesBeforePasskey, out.GrantUsesMax), out.GrantUntilMax
+	out.Grantable = len(a.differs) == 0 && out.GrantUsesMax > 0 && out.GrantUntilMax > d.clock.Now()
+	return out
+}
+
+// grantLimits are the most uses and the latest end that a click may grant, after this
+// one signature.
+func (d *Desk) grantLimits(a *asked) (uses, until int64) {
+	f := a.envelope.Fields()
+	uses, until = permit.GrantUsesBeforePasskey, d.clock.Now()+permit.GrantMillisBeforePasskey
+	if f.MaxUses.Set {
+		uses = min(uses, f.MaxUses.N-int64(d.led.state.Uses(a.envelope.Hash()))-1)
+	}
+	if f.Window.NotAfter.Set {
+		until = min(until, f.Window.NotAfter.N)
+	}
+	return max(0, uses), until
+}
+
+// sheetDigest names what is shown. Numbers that go on while a sheet is open
+// (uses, how often it was asked) and the pre-filled end of a grant, which is
+// chosen in the decision, are not part of it.
+func sheetDigest(s Sheet) (string, error) {
+	type action struct {
+		Domain         DomainView
+		Address        string
+		EnvelopeHash   string
+		Payload        string
+		Digest         string
+		Warnings       []string
+		Contradictions []Contradiction
+	}
+	type pair struct {
+		Digits     string
+		Claimed    string
+		UserID     int64
+		ProcessID  int64
+		Executable string
+		Command    []string
+		Parents    []string
+	}
+	doc := struct {
+		Type     string   `json:"type"`
+		V        int      `json:"v"`
+		ID       string   `json:"id"`
+		Kind     ItemKind `json:"kind"`
+		Agent    string   `json:"agent"`
+		PairedAt int64    `json:"paired_at"`
+		Session  string   `json:"session"`
+		Since    int64    `json:"since"`
+		Frame    string   `json:"frame"`
+		Demo     bool     `json:"demo"`
+		Action   *action  `json:"action"`
+		Pairing  *pair    `json:"pairing"`
+	}{"vault.sheet", 1, s.ID, s.Kind, s.Agent, s.PairedAt, s.Session, s.Since, s.Frame, s.Demo, nil, nil}
+	if a := s.Action; a != nil {
+		dom := a.Domain
+		dom.Signatures = 0
+		doc.Action = &action{dom, a.Address, a.EnvelopeHash, a.PayloadText, a.PayloadDigest, a.Warnings, a.Contradictions}
+	}
+	if p := s.Pairing; p != nil {
+		doc.Pairing = &pair{p.Digits, p.Claimed, p.Peer.UserID, p.Peer.ProcessID, valid(p.Peer.Executable), validAll(p.Peer.Command), validAll(p.Peer.Parents)}
+	}
+	b, err := jcs.Marshal(doc, jcs.Binding)
+	if err != nil {
+		return "", err
+	}
+	return permit.SHA256(b), nil
+}
+
+// valid makes text that the system gave fit for JSON.
+func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+
+func validAll(in []string) []string {
+	out := make([]string, len(in))
+	for i, s := range in {
+		out[i] = valid(s)
+	}
+	return out
+}
+
+// decide carries out the owner's decision.
+func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
+	d.mu.Lock()
+	i := slices.IndexFunc(d.items, func(x *item) bool { return x.id == dec.ID })
+	var it *item
+	if i >= 0 {
+		it = d.items[i]
+	}
+	state := d.state()
+	declining := dec.Verdict == VerdictDecline || dec.Verdict == VerdictDeclineBlock
+	code := ""
+	switch {
+	case it == nil || it.gone || it.busy:
+		code = OutcomeDecided
+	case state == StateAway:
+		code = OutcomeAway
+	case state == StateReadOnly:
+		code = CodeReadOnly
+	case state != StateOpen && !declining:
+		code = OutcomeLocked
+	case it.until().passed(d.clock):
+		code = OutcomeExpired
+	case it.shown == "" || it.shown != dec.Digest:
+		code = OutcomeChanged
+	}
+	d.mu.Unlock()
+	if code == OutcomeExpired {
+		d.expire()
+	}
+	if code != "" {
+		return Outcome{Code: code}, nil
+	}
+	switch dec.Verdict {
+	case VerdictDecline, VerdictDeclineBlock:
+		return d.outcome(it, d.do(d.declineOp(it, dec)), OutcomeDeclined)
+	case VerdictApprove, VerdictGrant:
+	default:
+		return Outcome{}, refuseWith(CodeMalformed, "unknown verdict")
+	}
+	if dec.Prove != "" {
+		k, err := d.openKeys()
+		if err == nil {
+			err = k.Prove(ctx, dec.Digest, dec.Prove)
+		}
+		if err != nil {
+			return d.outcome(it, err, "")
+		}
+	}
+	if it.pairing != nil {
+		if dec.Verdict != VerdictApprove {
+			return Outcome{}, refuseWith(CodeMalformed, "a pairing is approved or declined")
+		}
+		name := strings.TrimSpace(dec.Name)
+		if !nameOK(name) {
+			return Outcome{Code: OutcomeName}, nil
+		}
+		d.mu.Lock()
+		taken := d.nameTaken(name, "")
+		passkeys := d.public.Passkeys
+		d.mu.Unlock()
+		switch {
+		case passkeys > 0:
+			return Outcome{Code: OutcomeNoPasskey}, nil
+		case taken:
+			return Outcome{Code: OutcomeNameTaken}, nil
+		}
+		return d.outcome(it, d.do(d.pairOp(it, name, dec.Digest)), OutcomeDone)
+	}
+	return d.approve(ctx, it, dec)
+}
+
+func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
+	var r *Refusal
+	var k *keys.Error
+	switch {
+	case err == nil:
+		return Outcome{Code: done}, nil
+	case errors.Is(err, errGone):
+		return Outcome{Code: OutcomeDecided}, nil
+	case errors.Is(err, errChanged):
+		return Outcome{Code: OutcomeChanged}, nil
+	case errors.Is(err, errExpired):
+		d.expire()
+		return Outcome{Code: OutcomeExpired}, nil
+	case errors.As(err, &k):
+		return Outcome{Code: k.Code, Detail: k.Detail}, nil
+	case errors.As(err, &r):
+		return Outcome{Code: r.Code, Detail: r.Message}, nil
+	}
+	return Outcome{}, err
+}
+
+func (d *Desk) declineOp(it *item, dec Decision) *op {
+	block := dec.Verdict == VerdictDeclineBlock
+	reason := ""
+	if block {
+		reason = "blocked"
+	}
+	var also func(*batch) error
+	switch {
+	case block && it.pairing != nil:
+		also = func(b *batch) error {
+			peer := it.pairing.conv.peer
+			row := store.Block{ID: "b_" + it.id[2:], UserID: peer.UserID, Executable: clip(peer.Executable, 4096), Claimed: it.pairing.claimed, At: b.now}
+			last := b.acts[len(b.acts)-1]
+			last.extra(func(tx *store.Tx) error { return tx.PutBlock(row) }, func() { d.led.blocks = append(d.led.blocks, row) })
+			return nil
+		}
+	case block:
+		also = func(b *batch) error { return d.addClientEnd(b, it.client, "blocked") }
+	}
+	o := d.end(it, outcomeDeclined, reason, nil, also)
+	build := o.build
+	o.build = func(b *batch) error {
+		if !it.gone && !it.busy && it.shown != dec.Digest {
+			return errChanged
+		}
+		if !it.gone && it.until().passed(d.clock) {
+			return errExpired
+		}
+		return build(b)
+	}
+	if block && it.pairing == nil {
+		o.alone, o.anchor = true, true
+	}
+	return o
+}
+
+// extra adds rows and effects to an act.
+func (a *act) extra(write func(*store.Tx) error, applied func()) {
+	w, f := a.write, a.applied
+	a.write = func(tx *store.Tx) error {
+		if w != nil {
+			if err := w(tx); err != nil {
+				return err
+			}
+		}
+		return write(tx)
+	}
+	a.applied = func() {
+		if f != nil {
+			f()
+		}
+		applied()
+	}
+}
+
+// addClientEnd adds the entries that end a client and its grants.
+func (d *Desk) addClientEnd(b *batch, client, reason string) error {
+	if _, err := b.add(journal.KindClientEnded, journal.ClientEnded{Client: client, Reason: reason}); err != nil {
+		return err
+	}
+	for _, g := range d.led.state.Grants() {
+		if g.Client == client && g.Ended == "" {
+			if _, err := b.add(journal.KindGrantEnded, journal.GrantEnded{Grant: g.ID, Reason: "client_ended"}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// approve signs once, and with VerdictGrant makes a grant for more.
+func (d *Desk) approve(_ context.Context, it *item, dec Decision) (Outcome, error) {
+	var (
+		held  bool
+		grant string
+		lead  *request
+	)
+	o := &op{alone: dec.Verdict == VerdictGrant, anchor: dec.Verdict == VerdictGrant}
+	o.undo = func() {
+		if held {
+			it.busy, held = false, false
+		}
+	}
+	o.build = func(b *batch) error {
+		a := it.action
+		switch {
+		case it.gone || it.busy:
+			return errGone
+		case d.state() != StateOpen:
+			return refuse(string(d.state()))
+		case it.shown != dec.Digest:
+			return errChanged
+		case it.until().passed(d.clock):
+			return errExpired
+		}
+		if refusal := d.gateClient(it.client); refusal != nil {
+			return refusal
+		}
+		if refusal := d.admits(a.envelope, b.signed[a.envelope.Hash()]); refusal != nil {
+			return refusal
+		}
+		var members []*request
+		for _, m := range it.members {
+			if !m.end.passed(d.clock) {
+				members = append(members, m)
+			}
+		}
+		if len(members) == 0 {
+			return errExpired
+		}
+		lead = members[0]
+		var row *grantRow
+		if dec.Verdict == VerdictGrant {
+			var err error
+			if row, err = d.newGrant(it, dec, b.now); err != nil {
+				return err
+			}
+		}
+		if err := d.addSigned(b, members, "click", nil); err != nil {
+			return err
+		}
+		last := b.acts[len(b.acts)-1]
+		last.extra(func(*store.Tx) error { return nil }, func() {
+			it.busy = false
+			if c := d.led.clients[it.client]; c != nil {
+				c.unanswered = 0
+			}
+			if len(it.members) == 0 {
+				d.remove(it)
+			}
+		})
+		it.busy, held = true, true
+		if row != nil {
+			g, err := d.addGrant(b, row)
+			if err != nil {
+				it.busy, held = false, false
+				return err
+			}
+			grant = g
+		}
+		return nil
+	}
+	err := d.do(o)
+	signed := false
+	var out Outcome
+	if lead != nil {
+		select {
+		case <-lead.done:
+			signed = lead.refusal == nil
+		default:
+		}
+	}
+	if signed {
+		var result struct {
+			Signature string `json:"signature"`
+		}
+		if json.Unmarshal(lead.result, &result) == nil {
+			out.Signature = result.Signature
+		}
+	}
+	if err == nil {
+		out.Code, out.Grant = OutcomeDone, grant
+		return out, nil
+	}
+	if o, e := d.outcome(it, err, OutcomeDone); e != nil {
+		return o, e
+	} else {
+		out.Code, out.Detail = o.Code, o.Detail
+	}
+	if !signed {
+		d.refuseItem(it, err)
+	}
+	return out, nil
+}
+
+// refuseItem ends an item that can never be signed any more, so that it does not wait in vain.
+func (d *Desk) refuseItem(it *item, err error) {
+	var r *Refusal
+	var k *keys.Error
+	reason := ""
+	switch {
+	case errors.As(err, &k):
+		reason = k.Code
+	case errors.As(err, &r) && slices.Contains([]string{CodeUnknownDomain, CodeEnvelopeExpired, CodeUsesSpent, CodeBlocked, CodeRevoked}, r.Code):
+		reason = r.Code
+	}
+	if reason != "" {
+		// Whoever was faster has ended it.
+		_ = d.do(d.end(it, outcomeRefused, reason, nil, nil))
+	}
+}
+
+// newGrant checks what the owner chose and makes the row; the caller holds mu.
+func (d *Desk) newGrant(it *item, dec Decision, now int64) (*grantRow, error) {
+	a := it.action
+	uses, until := d.grantLimits(a)
+	switch {
+	case d.public.Passkeys > 0:
+		return nil, refuse(OutcomeNoPasskey)
+	case len(a.differs) > 0 || dec.GrantUses < 1 || dec.GrantUntil <= now:
+		return nil, refuse(OutcomeGrantLimit)
+	case dec.GrantUses > uses || dec.GrantUntil > until:
+		// More than a click may give, but less than anybody may: it needs a passkey.
+		if uses >= permit.GrantUsesBeforePasskey && dec.GrantUses <= permit.GrantUsesMax && dec.GrantUntil-now <= permit.GrantMillisMax {
+			return nil, refuse(OutcomeNoPasskey)
+		}
+		return nil, refuse(OutcomeGrantLimit)
+	}
+	id, err := d.newID("g_")
+	if err != nil {
+		return nil, err
+	}
+	row := permit.Grant{
+		Type: permit.TypeGrant, V: 1, ID: id, Client: it.client, EnvelopeHash: a.envelope.Hash(), DomainHash: a.envelope.DomainHash(),
+		Uses: dec.GrantUses, NotAfter: dec.GrantUntil, MadeAt: now, By: "click",
+	}
+	body, err := permit.Encode(row)
+	if err != nil {
+		return nil, err
+	}
+	return &grantRow{permit: row, body: body, end: endAt(d.clock, row.NotAfter), envelope: a.envelope}, nil
+}
+
+// addGrant adds the entry that makes a grant.
+func (d *Desk) addGrant(b *batch, row *grantRow) (string, error) {
+	p := row.permit
+	a, err := b.add(journal.KindGrantMade, journal.GrantMade{
+		Grant: p.ID, Client: p.Client, EnvelopeHash: p.EnvelopeHash, Uses: p.Uses, NotAfter: p.NotAfter, By: p.By, PermitSHA256: permit.SHA256(row.body),
+	})
+	if err != nil {
+		return "", err
+	}
+	cl := d.led.clients[p.Client]
+	a.keyed.Envelope = row.envelope.Canonical()
+	a.keyed.Permits = append([]keys.Permit{{Body: row.body}}, permitsOf([]permitRow{{cl.body, cl.mac}})...)
+	a.ready = func() error { return oneMAC(a) }
+	a.write = func(tx *store.Tx) error {
+		return tx.PutPermit(store.Permit{Kind: permit.TypeGrant, ID: p.ID, Body: row.body, MAC: a.answer.MACs[0], About: row.envelope.Canonical()})
+	}
+	a.applied = func() {
+		row.mac = a.answer.MACs[0]
+		d.led.grants[p.ID] = row
+	}
+	return p.ID, nil
+}
+
+func nameOK(name string) bool {
+	if name == "" || len(name) > 64 || !utf8.ValidString(name) {
+		return false
+	}
+	return strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
+}
+
+// nameTaken says whether another client in force has this name; the caller holds mu.
+func (d *Desk) nameTaken(name, but string) bool {
+	for _, c := range d.led.state.Clients() {
+		if c.Ended == "" && c.ID != but && strings.EqualFold(c.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// declineAll declines the shown and refuses the unshown requests of a client.
+func (d *Desk) declineAll(client string) error {
+	d.mu.Lock()
+	var items []*item
+	for _, it := range d.items {
+		if it.client == client && (client != "") == (it.pairing == nil) {
+			items = append(items, it)
+		}
+	}
+	d.mu.Unlock()
+	for _, it := range items {
+		d.mu.Lock()
+		seen := it.seen
+		d.mu.Unlock()
+		outcome := outcomeRefused
+		if seen {
+			outcome = outcomeDeclined
+		}
+		if err := d.do(d.end(it, outcome, "declined_all", nil, nil)); err != nil && !errors.Is(err, errGone) {
+			return asRefusal(err)
+		}
+	}
+	return nil
+}

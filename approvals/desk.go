@@ -1,0 +1,663 @@
+package approvals
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+	"vault/approvals/store"
+)
+
+// Limits of the desk (design of requests, consent, effects).
+const (
+	DefaultLifetimeMS = 10 * 60 * 1000
+	MaxLifetimeMS     = 24 * 60 * 60 * 1000
+	MaxOpenRequests   = 16 // of one client
+	MaxOpenPairings   = 8  // of all programs together
+	MaxSessions       = 256
+	SessionMS         = 30 * 24 * 60 * 60 * 1000
+	AwaitLimit        = 50 * time.Second
+	SnapshotEvery     = 10_000
+
+	maxRequestID     = 128
+	maxClaimed       = 128
+	unansweredMax    = 2
+	coolDownMS       = 5 * 60 * 1000
+	queueFullMS      = 5000
+	askBurst         = 32 // requests that reach the queue at once
+	askEveryMS       = 1000
+	anchorEveryMS    = 60 * 1000
+	keysPatience     = 30 * time.Second // a key process that does not answer is ended
+	lockPatience     = 5 * time.Second
+	groupActs        = 128
+	loadChunk        = 1000
+	maxEnvelopes     = 4096
+	clockToleranceMS = 2 * 60 * 1000
+)
+
+// Launcher finds the vault's sealed file and starts key processes. The program
+// gives the real one; it knows no secrets.
+type Launcher interface {
+	// Exists says whether a vault lies in the folder.
+	Exists() (bool, error)
+	// Launch starts a key process. It blocks until it can be talked to.
+	Launch(context.Context) (KeyProcess, error)
+}
+
+// KeyProcess is the desk's end of a running key process.
+type KeyProcess interface {
+	keys.Keys
+	// Kill ends it at once, without its anchoring anything: it has signed what the
+	// store could not keep, or does not answer. It returns when the process is gone.
+	Kill()
+}
+
+// Options are what a desk is made of.
+type Options struct {
+	Folder   string
+	Socket   string // shown in Status
+	Store    *store.Store
+	Launcher Launcher
+	Clock    Clock         // nil: the machine's
+	Random   io.Reader     // nil: crypto/rand
+	Await    time.Duration // how long a call waits for a person; 0: AwaitLimit
+	Demo     bool          // creates throw-away vaults only
+}
+
+// Desk is where agents ask, a person decides, and keys sign. It is safe for
+// concurrent use. Its two views are [Desk.Agents] and [Desk.Owner].
+type Desk struct {
+	o     Options
+	clock Clock
+	store *store.Store
+	ops   chan *op
+	quit  chan struct{}
+	ended sync.WaitGroup
+
+	stopOnce sync.Once
+
+	mu         sync.Mutex
+	stopped    bool
+	exists     bool
+	keys       KeyProcess // nil while locked
+	doubtful   KeyProcess // opened, but it refused the log: a new instance may be started
+	public     keys.Public
+	opening    bool
+	away       bool
+	readOnly   bool
+	trouble    *Trouble
+	lockReason string
+	lockedAt   int64
+	touched    int64 // boot-time clock
+	anchored   int64 // boot-time clock
+	anchorDue  bool
+	checkedAt  int64
+	snapshot   uint64        // seq of the newest snapshot entry
+	gate       chan struct{} // closed at lock
+	led        *ledger
+	settings   Settings
+	requests   map[requestKey]*request
+	items      []*item
+	known      map[uint64]struct{} // every (client, request id) of the store
+	asked      map[uint64]struct{} // every (client, what was asked) of the store
+	salt       []byte
+	envelopes  map[string]*knownEnvelope
+	watchers   map[*watcher]struct{}
+}
+
+type requestKey struct{ client, id string }
+
+// New makes a desk over an open store. It reads the log's end and blocks on the
+// disk; a store whose log or permits are not right leaves the desk read-only,
+// with the reason in its Status. Close it before the store.
+func New(o Options) (*Desk, error) {
+	if o.Clock == nil {
+		o.Clock = SystemClock()
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
+	}
+	if o.Await == 0 {
+		o.Await = AwaitLimit
+	}
+	d := &Desk{
+		o: o, clock: o.Clock, store: o.Store,
+		ops: make(chan *op, groupActs), quit: make(chan struct{}),
+		gate: make(chan struct{}), requests: map[requestKey]*request{},
+		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{},
+	}
+	close(d.gate)
+	var err error
+	if d.salt, err = d.random(32); err != nil {
+		return nil, err
+	}
+	if d.exists, err = o.Launcher.Exists(); err != nil {
+		return nil, fmt.Errorf("look for a vault: %w", err)
+	}
+	if err := d.read(false); err != nil {
+		return nil, err
+	}
+	switch o.Store.Mode() {
+	case store.ModeNewer:
+		d.setTrouble(&Trouble{Code: "newer_format"})
+	case store.ModeFolder:
+		d.setTrouble(&Trouble{Code: "read_only_folder"})
+	}
+	d.ended.Add(1)
+	go d.commitLoop()
+	return d, nil
+}
+
+// read takes over what the store holds, or notes what is wrong with it.
+func (d *Desk) read(heads bool) error {
+	led, trouble, err := readLedger(d.store, d.clock, heads)
+	if err != nil {
+		return err
+	}
+	known, asked := map[uint64]struct{}{}, map[uint64]struct{}{}
+	if err := d.store.RequestNames(func(client, id, digest string) {
+		known[d.fold(client, id)] = struct{}{}
+		asked[d.fold(client, digest)] = struct{}{}
+	}); err != nil {
+		return err
+	}
+	settings, bad, err := readSettings(d.store)
+	if err != nil {
+		return err
+	}
+	if trouble == nil {
+		trouble = bad
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.led != nil {
+		led.keepObserved(d.led)
+	}
+	d.led, d.known, d.asked, d.settings = led, known, asked, settings
+	d.snapshot = led.snapshot
+	d.checkedAt = d.clock.Now()
+	if trouble != nil {
+		d.trouble, d.readOnly = trouble, true
+	}
+	return nil
+}
+
+func (d *Desk) setTrouble(t *Trouble) {
+	d.mu.Lock()
+	d.trouble, d.readOnly = t, true
+	d.mu.Unlock()
+	d.changed()
+}
+
+// fold is a keyed 64-bit hash of two texts, to say "surely not seen" cheaply.
+func (d *Desk) fold(a, b string) uint64 {
+	h := sha256.New()
+	h.Write(d.salt)
+	h.Write([]byte(a))
+	h.Write([]byte{0})
+	h.Write([]byte(b))
+	return binary.BigEndian.Uint64(h.Sum(nil))
+}
+
+func (d *Desk) random(n int) ([]byte, error) {
+	b := make([]byte, n)
+	if _, err := io.ReadFull(d.o.Random, b); err != nil {
+		return nil, fmt.Errorf("draw randomness: %w", err)
+	}
+	return b, nil
+}
+
+func (d *Desk) newID(prefix string) (string, error) {
+	b, err := d.random(8)
+	return prefix + hex.EncodeToString(b), err
+}
+
+// Close locks the vault, answers who waits, and stops the desk's goroutines.
+func (d *Desk) Close() error {
+	err := d.lock(context.Background(), "quit")
+	d.stopOnce.Do(func() {
+		d.mu.Lock()
+		d.stopped = true
+		d.mu.Unlock()
+		close(d.quit)
+	})
+	d.mu.Lock()
+	doubtful := d.doubtful
+	d.doubtful = nil
+	d.mu.Unlock()
+	if doubtful != nil {
+		doubtful.Kill()
+	}
+	d.ended.Wait()
+	return err
+}
+
+// Run lets time pass for the desk until the context ends: requests expire, the idle
+// clock locks, the head is anchored. It calls Tick once a second.
+func (d *Desk) Run(ctx context.Context) {
+	t := time.NewTicker(time.Second)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-d.quit:
+			return
+		case <-t.C:
+			d.Tick(ctx)
+		}
+	}
+}
+
+// Tick does what is due by the clock. It blocks on the disk if something is.
+func (d *Desk) Tick(ctx context.Context) {
+	d.expire()
+	d.mu.Lock()
+	open := d.keys != nil
+	idle := open && d.clock.Boot()-d.touched >= int64(d.settings.IdleMinutes)*60_000
+	anchor := open && d.anchorDue && d.clock.Boot()-d.anchored >= anchorEveryMS
+	dropped := d.led.dropSessions(d.clock.Now())
+	d.mu.Unlock()
+	if len(dropped) > 0 && d.store.Mode() == store.ModeReadWrite {
+		// A session that stays in the store longer is dropped at the next start.
+		_ = d.store.Do(func(tx *store.Tx) error {
+			for _, s := range dropped {
+				if err := tx.DropSession(s.Client, s.ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if idle {
+		_ = d.lock(ctx, "idle")
+		return
+	}
+	if anchor {
+		_ = d.do(&op{alone: true, anchor: true, build: func(*batch) error { return nil }})
+	}
+}
+
+// state is what Status says; the caller holds mu.
+func (d *Desk) state() State {
+	switch {
+	case d.readOnly:
+		return StateReadOnly
+	case !d.exists:
+		return StateNone
+	case d.opening:
+		return StateOpening
+	case d.keys == nil:
+		return StateLocked
+	case d.away:
+		return StateAway
+	}
+	return StateOpen
+}
+
+// shut is the refusal for requests that need an unlocked vault, or nil; the caller holds mu.
+func (d *Desk) shut() *Refusal {
+	switch d.state() {
+	case StateOpen, StateAway:
+		return nil
+	case StateNone:
+		return refuse(CodeNoVault)
+	case StateReadOnly:
+		return refuse(CodeReadOnly)
+	}
+	return refuse(CodeLocked)
+}
+
+// --- opening and locking
+
+// begin starts a key process for one of the openings.
+func (d *Desk) begin(ctx context.Context) (KeyProcess, error) {
+	d.mu.Lock()
+	switch {
+	case d.stopped:
+		d.mu.Unlock()
+		return nil, refuse(CodeLocked)
+	case d.keys != nil || d.opening:
+		d.mu.Unlock()
+		return nil, refuse("already_open")
+	case d.store.Mode() != store.ModeReadWrite:
+		d.mu.Unlock()
+		return nil, refuse(CodeReadOnly)
+	}
+	d.opening = true
+	doubtful := d.doubtful
+	d.doubtful = nil
+	d.mu.Unlock()
+	if doubtful != nil {
+		doubtful.Kill()
+	}
+	d.changed()
+	k, err := d.o.Launcher.Launch(ctx)
+	if err != nil {
+		d.opened(nil, err)
+		return nil, err
+	}
+	return k, nil
+}
+
+// opened ends an opening that did not succeed.
+func (d *Desk) opened(k KeyProcess, why error) {
+	var doubt errDoubt
+	keep := errors.As(why, &doubt)
+	d.mu.Lock()
+	d.opening = false
+	if keep {
+		d.doubtful = k
+	}
+	d.mu.Unlock()
+	if k != nil && !keep {
+		k.Kill()
+	}
+	d.changed()
+}
+
+// install loads the log into a key process that has just opened, and makes
+// it the desk's own.
+func (d *Desk) install(ctx context.Context, k KeyProcess, pub keys.Public) error {
+	d.mu.Lock()
+	d.trouble, d.readOnly = nil, false
+	st := d.led.state
+	d.mu.Unlock()
+	if pub.StartReason != "" && pub.Anchor.Seq == 0 && st.Seq() > 0 && st.Instance() != pub.Instance {
+		// The key process has begun a new instance: its log is empty, and the old one is kept aside.
+		old := st.Instance()
+		if err := d.store.Do(func(tx *store.Tx) error { return tx.Archive(old) }); err != nil {
+			d.setTrouble(&Trouble{Code: CodeStoreFailed, Detail: err.Error()})
+			return refuse(CodeStoreFailed)
+		}
+	}
+	if err := d.read(true); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	led, trouble := d.led, d.trouble
+	d.mu.Unlock()
+	st = led.state
+	if trouble != nil {
+		return &Refusal{Code: trouble.Code, Message: "The store is not as the vault left it. It stays read-only.", Remedy: "Export what is here before anything else."}
+	}
+	loaded, err := d.load(ctx, k, led)
+	if err != nil {
+		var e *keys.Error
+		if errors.As(err, &e) && troubles[e.Code] {
+			d.setTrouble(&Trouble{Code: e.Code, Seq: e.Seq, Detail: e.Detail})
+			return errDoubt{e}
+		}
+		return err
+	}
+	if loaded.Seq != st.Seq() || st.Seq() > 0 && loaded.Hash != st.Hash() {
+		d.setTrouble(&Trouble{Code: "log_damaged", Seq: st.Seq()})
+		return refuse(CodeRowEdited)
+	}
+	d.mu.Lock()
+	d.keys, d.public, d.exists, d.opening = k, pub, true, false
+	d.away = false
+	d.gate = make(chan struct{})
+	d.lockReason = ""
+	d.touched, d.anchored = d.clock.Boot(), d.clock.Boot()
+	last := d.led.lastKind
+	d.mu.Unlock()
+	d.ended.Add(1)
+	go d.watchKeys(k)
+	first := &op{alone: true, anchor: true, build: func(b *batch) error {
+		switch {
+		case st.Seq() > 0:
+			if last != journal.KindLocked {
+				if _, err := b.add(journal.KindLocked, journal.Locked{Reason: "ended"}); err != nil {
+					return err
+				}
+			}
+			_, err := b.add(journal.KindUnlocked, journal.Unlocked{Protection: string(pub.Protection)})
+			return err
+		case pub.StartReason != "":
+			_, err := b.add(journal.KindInstanceStarted, journal.InstanceStarted{Vault: pub.Vault, OwnerKey: pub.OwnerKey, LogKey: pub.LogKey, Reason: pub.StartReason})
+			return err
+		}
+		if _, err := b.add(journal.KindCreated, journal.Created{Vault: pub.Vault, OwnerKey: pub.OwnerKey, LogKey: pub.LogKey, Demo: pub.Demo}); err != nil {
+			return err
+		}
+		return nil
+	}}
+	if err := d.do(first); err != nil {
+		d.endKeys(k, "store", nil)
+		return err
+	}
+	d.mu.Lock()
+	due := pub.WordsShown && pub.StartReason == "" && !d.led.state.WordsShown()
+	d.mu.Unlock()
+	if due {
+		if err := d.do(&op{alone: true, build: func(b *batch) error {
+			_, err := b.add(journal.KindWordsShown, journal.WordsShown{When: "creation"})
+			return err
+		}}); err != nil {
+			return err
+		}
+	}
+	if st.Seq() == 0 && pub.StartReason != "" {
+		return d.reopenDomains(ctx, k)
+	}
+	return nil
+}
+
+// troubles are the key process's refusals of a log, after which the vault is read-only.
+var troubles = map[string]bool{"rolled_back": true, "anchor_missing": true, "copied": true, "log_damaged": true}
+
+// errDoubt says that the key process is open and refuses the log: it stays, so that
+// the owner can begin a new instance.
+type errDoubt struct{ error }
+
+func (e errDoubt) Unwrap() error { return e.error }
+
+// load hands the log to the key process: the newest snapshot and what follows it.
+func (d *Desk) load(ctx context.Context, k KeyProcess, led *ledger) (keys.Loaded, error) {
+	from := uint64(1)
+	chunk := keys.Load{}
+	if led.snapshot > 0 {
+		from = led.snapshot
+		chunk.Snapshot = led.snapshotState
+	}
+	for {
+		es, err := d.store.Entries(from, loadChunk)
+		if err != nil {
+			return keys.Loaded{}, err
+		}
+		for _, e := range es {
+			chunk.Entries = append(chunk.Entries, e.Raw)
+		}
+		if len(es) < loadChunk {
+			chunk.Last, chunk.Head = true, led.head
+			for _, row := range led.domains {
+				chunk.Domains = append(chunk.Domains, keys.Permit{Body: row.body, MAC: row.mac})
+			}
+		}
+		loaded, err := k.Load(ctx, chunk)
+		if err != nil || chunk.Last {
+			return loaded, err
+		}
+		from += uint64(len(es))
+		chunk = keys.Load{}
+	}
+}
+
+// watchKeys locks when the key process has ended by itself.
+func (d *Desk) watchKeys(k KeyProcess) {
+	defer d.ended.Done()
+	select {
+	case <-k.Done():
+		d.endKeys(k, "ended", &Trouble{Code: CodeKeysEnded})
+	case <-d.quit:
+	}
+}
+
+// endKeys locks at once, without the key process's part: it has died, does not
+// answer, or has signed what the store could not keep.
+func (d *Desk) endKeys(k KeyProcess, reason string, t *Trouble) {
+	d.mu.Lock()
+	if d.keys != k || k == nil {
+		d.mu.Unlock()
+		return
+	}
+	d.shutNow(reason)
+	if t != nil {
+		d.trouble = t
+	}
+	d.mu.Unlock()
+	d.changed()
+	d.ended.Add(1)
+	go func() {
+		defer d.ended.Done()
+		k.Kill()
+	}()
+	if reason == "ended" {
+		o := &op{alone: true, build: func(b *batch) error {
+			if d.keys != nil {
+				return errGone
+			}
+			_, err := b.add(journal.KindLocked, journal.Locked{Reason: "ended"})
+			return err
+		}}
+		go func() { _ = d.do(o) }()
+	}
+}
+
+// shutNow makes the desk locked; the caller holds mu.
+func (d *Desk) shutNow(reason string) {
+	d.keys = nil
+	d.lockReason, d.lockedAt = reason, d.clock.Now()
+	d.away = false
+	close(d.gate)
+	for _, it := range d.items {
+		it.shut()
+	}
+}
+
+func (d *Desk) lock(ctx context.Context, reason string) error {
+	d.mu.Lock()
+	k := d.keys
+	d.mu.Unlock()
+	if k == nil {
+		return nil
+	}
+	done := make(chan error, 1)
+	o := &op{alone: true, anchor: true, build: func(b *batch) error {
+		if d.keys != k {
+			return errGone
+		}
+		if err := d.addSnapshot(b); err != nil {
+			return err
+		}
+		a, err := b.add(journal.KindLocked, journal.Locked{Reason: reason})
+		if err != nil {
+			return err
+		}
+		a.applied = func() {
+			if d.keys == k {
+				d.shutNow(reason)
+			}
+		}
+		return nil
+	}}
+	go func() { done <- d.do(o) }()
+	limit := time.NewTimer(lockPatience)
+	defer limit.Stop()
+	var err error
+	select {
+	case err = <-done:
+	case <-limit.C:
+		err = refuse(CodeKeysEnded)
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	d.mu.Lock()
+	if d.keys == k {
+		d.shutNow(reason)
+	}
+	d.mu.Unlock()
+	d.changed()
+	if err == errGone {
+		err = nil // it has ended by itself meanwhile
+	}
+	if err != nil {
+		// Whether the head is durable is not known: it is not anchored.
+		k.Kill()
+		return err
+	}
+	last, cancel := context.WithTimeout(context.Background(), lockPatience)
+	defer cancel()
+	if err := k.Lock(last); err != nil {
+		k.Kill()
+		return err
+	}
+	return nil
+}
+
+// --- watching
+
+type watcher struct {
+	wake chan struct{}
+	quit chan struct{}
+}
+
+// changed tells the surfaces; many changes in a row are told once.
+func (d *Desk) changed() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for w := range d.watchers {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (d *Desk) watch(f func()) (stop func()) {
+	w := &watcher{make(chan struct{}, 1), make(chan struct{})}
+	d.mu.Lock()
+	d.watchers[w] = struct{}{}
+	d.mu.Unlock()
+	go func() {
+		for {
+			select {
+			case <-w.wake:
+				f()
+			case <-w.quit:
+				return
+			case <-d.quit:
+				return
+			}
+		}
+	}()
+	var once sync.Once
+	return func() {
+		once.Do(func() {
+			d.mu.Lock()
+			delete(d.watchers, w)
+			d.mu.Unlock()
+			close(w.quit)
+		})
+	}
+}
+
+// mustJSON encodes values of our own, which can always be written.
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("approvals: a value of our own cannot be written: %v", err))
+	}
+	return b
+}

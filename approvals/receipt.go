@@ -1,0 +1,78 @@
+package approvals
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"vault/approvals/store"
+	"vault/derive/jcs"
+)
+
+// ReceiptType is the type member of a receipt.
+const ReceiptType = "vault.receipt"
+
+// receipt is what a stranger needs to check one entry: the entries from it up to the
+// first one under a signed head, that head, and what was signed.
+type receipt struct {
+	Type    string            `json:"type"` // "vault.receipt"
+	V       int               `json:"v"`    // 1
+	Entries []json.RawMessage `json:"entries"`
+	Head    json.RawMessage   `json:"head"`
+	// Of an action.signed entry:
+	Signature   string          `json:"signature,omitempty"`
+	Record      json.RawMessage `json:"record,omitempty"`
+	Attestation json.RawMessage `json:"attestation,omitempty"`
+	Payload     json.RawMessage `json:"payload,omitempty"` // canonical form
+}
+
+// receipt makes the receipt of an entry, as canonical JSON.
+func (d *Desk) receipt(seq uint64) ([]byte, error) {
+	if seq == 0 {
+		return nil, refuse(CodeUnknownRequest)
+	}
+	out := receipt{Type: ReceiptType, V: 1}
+	for from := seq; out.Head == nil; {
+		es, err := d.store.Entries(from, 64)
+		if err != nil {
+			return nil, fmt.Errorf("read log: %w", err)
+		}
+		if len(es) == 0 || es[0].Seq != from {
+			if from == seq {
+				return nil, refuse(CodeUnknownRequest)
+			}
+			return nil, refuse("not_covered")
+		}
+		for _, e := range es {
+			out.Entries = append(out.Entries, e.Raw)
+			from = e.Seq + 1
+			if e.Head != nil {
+				out.Head = e.Head
+				break
+			}
+		}
+	}
+	rows, err := d.store.RequestsOf(seq)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("read request: %w", err)
+	}
+	if len(rows) > 0 && rows[0].State == requestDone {
+		if _, ok := d.checkRow(rows[0]); !ok {
+			return nil, refuse(CodeRowEdited)
+		}
+		v, err := jcs.Parse(rows[0].Answer, jcs.Binding)
+		if err != nil {
+			return nil, refuse(CodeRowEdited)
+		}
+		out.Signature, out.Record = v.Get("signature").Text(), v.Get("record").Canonical()
+		out.Attestation = v.Get("attestation").Canonical()
+		if out.Payload, err = jcs.Canonical(rows[0].Payload, jcs.AgentEnvelope); err != nil {
+			return nil, refuse(CodeRowEdited)
+		}
+	}
+	b, err := jcs.Marshal(out, jcs.Binding)
+	if err != nil {
+		return nil, fmt.Errorf("write receipt: %w", err)
+	}
+	return b, nil
+}

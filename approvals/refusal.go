@@ -1,0 +1,118 @@
+package approvals
+
+import (
+	"errors"
+
+	"vault/approvals/keys"
+)
+
+// Codes of a [Refusal]. They are stable; docs/protocol.md lists them.
+const (
+	CodeNoVault           = "no_vault"
+	CodeLocked            = "locked"
+	CodeReadOnly          = "read_only"
+	CodeNotPaired         = "not_paired"
+	CodeNotProven         = "not_proven"
+	CodeBlocked           = "blocked"
+	CodeRevoked           = "revoked"
+	CodeOtherUser         = "other_user"
+	CodeMalformed         = "malformed"
+	CodeTypedPayload      = "typed_payload"
+	CodeUnknownDomain     = "unknown_domain"
+	CodeEnvelopeExpired   = "envelope_expired"
+	CodeNotYetValid       = "not_yet_valid"
+	CodeUsesSpent         = "uses_spent"
+	CodeNotShown          = "not_shown"
+	CodeDeclined          = "declined"
+	CodeExpired           = "expired"
+	CodeCancelled         = "cancelled"
+	CodeWithdrawn         = "withdrawn"
+	CodeRefused           = "refused"
+	CodeTooMany           = "too_many_requests"
+	CodeCoolingDown       = "cooling_down"
+	CodeRequestIDReused   = "request_id_reused"
+	CodeUnknownRequest    = "unknown_request"
+	CodeUnknownPairing    = "unknown_pairing"
+	CodePairingCommitment = "pairing_commitment"
+	CodeStoreFailed       = "store_failed"
+	CodeKeysEnded         = "key_process_ended"
+	CodeRowEdited         = "row_edited"
+	CodePermitNotInLog    = "permit_not_in_log"
+	CodeAway              = "away"
+	CodeInternal          = "internal"
+)
+
+// words are the sentences of each code: what happened, and what to do.
+var words = map[string][2]string{
+	CodeNoVault:           {"There is no vault here yet.", "Ask the owner to create one."},
+	CodeLocked:            {"The vault is locked. Nobody was asked.", "Ask again when the owner has unlocked it."},
+	CodeReadOnly:          {"The vault is open for reading only.", "Ask the owner to look at the vault's window."},
+	CodeNotPaired:         {"This program is not paired with the vault.", "Pair first."},
+	CodeNotProven:         {"The proof is not the one of this client's secret.", "Pair again if the secret is lost."},
+	CodeBlocked:           {"The owner has blocked this program.", "Only the owner can lift it, in Agents."},
+	CodeRevoked:           {"The owner has ended this pairing.", "Pair again."},
+	CodeOtherUser:         {"This client was paired by another user of the machine.", "Pair again as this user."},
+	CodeMalformed:         {"The request is not as it must be.", "See the detail in data and the protocol's description."},
+	CodeTypedPayload:      {"The payload is an AgentEnvelope document; those are not signed as actions.", "Send the action itself."},
+	CodeUnknownDomain:     {"The vault has no such domain.", "Take a domain from domain.list."},
+	CodeEnvelopeExpired:   {"The action envelope's window has ended.", "Make an envelope with a later end."},
+	CodeNotYetValid:       {"The action envelope's window has not begun.", "Ask again when it has."},
+	CodeUsesSpent:         {"All uses of this action envelope are spent.", "Make an envelope with another action index."},
+	CodeNotShown:          {"Nobody saw this request. This is not a no.", "Ask interactively if a person should see it."},
+	CodeDeclined:          {"A person declined.", "Do not ask the same again without a reason."},
+	CodeExpired:           {"The time limit passed first. Nothing was decided.", "Ask again with a new request id."},
+	CodeCancelled:         {"The request was cancelled by the client.", "Ask again with a new request id."},
+	CodeWithdrawn:         {"The session or connection of the request ended first. Nothing was decided.", "Ask again with a new request id."},
+	CodeRefused:           {"The request was refused before anybody saw it.", "Ask again later, with a new request id."},
+	CodeTooMany:           {"Too many requests are open or came too fast.", "Wait for the open ones to end."},
+	CodeCoolingDown:       {"Earlier requests of this client stayed unanswered.", "Wait before asking again."},
+	CodeRequestIDReused:   {"This request id was used for something else.", "Take a new request id."},
+	CodeUnknownRequest:    {"The vault knows no such request of this client.", "Check the request id."},
+	CodeUnknownPairing:    {"There is no such pairing on this connection.", "Begin the pairing again."},
+	CodePairingCommitment: {"The nonce is not the one of the commitment.", "Begin the pairing again."},
+	CodeStoreFailed:       {"The vault could not write to its store, and has locked itself. Nothing was signed.", "Ask the owner to look at the disk."},
+	CodeKeysEnded:         {"The key process has ended. Nothing was signed.", "Ask the owner to unlock the vault."},
+	CodeRowEdited:         {"A row of the store is not as the vault wrote it. It was not used.", "Ask the owner to look at the vault's window."},
+	CodePermitNotInLog:    {"A permit in the store is not in the log. It was not used.", "Ask the owner to look at the vault's window."},
+	CodeAway:              {"The owner is away.", "Ask again later."},
+	CodeInternal:          {"The vault could not do this.", "Ask the owner to look at the log."},
+}
+
+// refuse makes the refusal of a code.
+func refuse(code string) *Refusal {
+	w, ok := words[code]
+	if !ok {
+		w = words[CodeInternal]
+	}
+	return &Refusal{Code: code, Message: w[0], Remedy: w[1]}
+}
+
+func refuseAfter(code string, ms int64) *Refusal {
+	r := refuse(code)
+	r.RetryAfterMS = ms
+	return r
+}
+
+// refuseWith adds text that may repeat what came from outside.
+func refuseWith(code, detail string) *Refusal {
+	r := refuse(code)
+	r.Data = mustJSON(map[string]string{"detail": detail})
+	return r
+}
+
+// asRefusal gives any error of the desk's own parts the form agents get.
+func asRefusal(err error) *Refusal {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r
+	}
+	var k *keys.Error
+	if errors.As(err, &k) {
+		r := refuse(k.Code)
+		if _, known := words[k.Code]; !known {
+			r.Message = "The key process refused: " + k.Detail + "."
+		}
+		return r
+	}
+	return refuse(CodeInternal)
+}

@@ -1,0 +1,874 @@
+package approvals
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"vault/approvals/journal"
+	"vault/approvals/store"
+	"vault/derive/envelope"
+	"vault/derive/jcs"
+)
+
+// Methods of requests, as the log names them.
+const (
+	methodSign = "action.sign"
+	methodPair = "pair"
+)
+
+// Outcomes of requests that sign nothing.
+const (
+	outcomeDeclined  = "declined"
+	outcomeRefused   = "refused"
+	outcomeExpired   = "expired"
+	outcomeCancelled = "cancelled"
+	outcomeWithdrawn = "withdrawn"
+)
+
+// States of a stored request.
+const (
+	requestDone  = "done"
+	requestEnded = "ended"
+)
+
+// request is a request id of a client that has not ended. It waits in an item
+// for a person, or is on its way through a grant.
+type request struct {
+	key     requestKey
+	digest  string // of what was asked
+	session string
+	ask     *asked
+	end     deadline
+	item    *item // nil under a grant
+
+	done    chan struct{} // closed when ended, after the answer is durable
+	result  json.RawMessage
+	refusal *Refusal
+}
+
+// item is a row of the Inbox: one thing to decide. Equal requests of one client
+// share it, and one decision answers them all.
+type item struct {
+	id      string
+	kind    ItemKind
+	client  string
+	digest  string
+	session string
+	since   int64
+	members []*request
+	count   int // how often it was asked for, those not let in included
+
+	action  *asked
+	pairing *pairing
+	pairEnd deadline
+
+	seen  bool   // was on the owner's screen
+	open  bool   // is there now
+	shown string // digest of the sheet as it was last shown
+	busy  bool   // a decision or an end is being written
+	gone  bool
+}
+
+// shut says that no sheet is on the screen any more.
+func (it *item) shut() { it.open, it.shown = false, "" }
+
+func (it *item) until() deadline {
+	if it.pairing != nil {
+		return it.pairEnd
+	}
+	var out deadline
+	for _, m := range it.members {
+		if m.end.wall > out.wall {
+			out = m.end
+		}
+	}
+	return out
+}
+
+// asked is an action.sign request as it was understood.
+type asked struct {
+	rawEnvelope []byte
+	rawPayload  []byte
+	envelope    *envelope.ActionEnvelope
+	payload     *envelope.Payload
+	digest      string // Keccak-256 that would be signed, 0x and 64 hex digits
+	address     string
+	differs     []envelope.Contradiction
+	repeated    bool
+}
+
+// knownEnvelope is what is computed once for each action envelope.
+type knownEnvelope struct {
+	address string
+	record  []byte // canonical public action record
+}
+
+// askDigest binds a request id to what was asked: method, session and the two
+// documents as received. How long to wait, and whether, is not part of it.
+func askDigest(method, session string, envelope, payload []byte) string {
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(method), []byte(session), envelope, payload} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write(part)
+	}
+	return "0x" + hex.EncodeToString(h.Sum(nil))
+}
+
+func validID(s string, empty bool) bool {
+	if s == "" {
+		return empty
+	}
+	if len(s) > maxRequestID || !utf8.ValidString(s) {
+		return false
+	}
+	for _, r := range s {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 {
+			return false
+		}
+	}
+	return true
+}
+
+// actionSign is Conversation.ActionSign for a proven client.
+func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, error) {
+	if !validID(ask.RequestID, false) || !validID(ask.Session, true) {
+		return Answer{}, refuseWith(CodeMalformed, "request id and session are at most 128 bytes of text without control characters")
+	}
+	if ask.LifetimeMS < 0 || ask.LifetimeMS > MaxLifetimeMS {
+		return Answer{}, refuseWith(CodeMalformed, "the lifetime is outside 0 to 24 hours")
+	}
+	if ask.LifetimeMS == 0 {
+		ask.LifetimeMS = DefaultLifetimeMS
+	}
+	digest := askDigest(methodSign, ask.Session, ask.Envelope, ask.Payload)
+	key := requestKey{client, ask.RequestID}
+
+	d.mu.Lock()
+	if r := d.gateClient(client); r != nil {
+		d.mu.Unlock()
+		return Answer{}, r
+	}
+	if r := d.requests[key]; r != nil {
+		d.mu.Unlock()
+		return d.again(ctx, r, digest)
+	}
+	_, maybe := d.known[d.fold(client, ask.RequestID)]
+	_, repeated := d.asked[d.fold(client, digest)]
+	d.mu.Unlock()
+	if maybe {
+		answer, known, err := d.stored(key, &digest)
+		if known || err != nil {
+			return answer, err
+		}
+	}
+	a, refusal := d.understand(ctx, ask)
+	if refusal != nil {
+		return Answer{}, refusal
+	}
+	a.repeated = repeated
+
+	r := &request{key: key, digest: digest, session: ask.Session, ask: a, end: endIn(d.clock, ask.LifetimeMS), done: make(chan struct{})}
+	d.mu.Lock()
+	if refusal := d.gateClient(client); refusal != nil {
+		d.mu.Unlock()
+		return Answer{}, refusal
+	}
+	if other := d.requests[key]; other != nil {
+		d.mu.Unlock()
+		return d.again(ctx, other, digest)
+	}
+	if _, ok := d.known[d.fold(client, ask.RequestID)]; ok && !maybe {
+		// It ended between the two looks.
+		d.mu.Unlock()
+		answer, known, err := d.stored(key, &digest)
+		if known || err != nil {
+			return answer, err
+		}
+		d.mu.Lock()
+	}
+	if refusal := d.useSession(client, ask.Session); refusal != nil {
+		d.mu.Unlock()
+		return Answer{}, refusal
+	}
+	if len(a.differs) == 0 && d.led.grantFor(d.clock, client, a.envelope.Hash(), d.away, 0) != nil {
+		d.requests[key] = r
+		d.mu.Unlock()
+		err := d.do(d.grantOp(r))
+		if err == nil {
+			return r.answer()
+		}
+		d.mu.Lock()
+		delete(d.requests, key)
+		if !errors.Is(err, errNoGrant) {
+			r.refusal = asRefusal(err)
+			close(r.done)
+			d.mu.Unlock()
+			return Answer{}, r.refusal
+		}
+	}
+	refusal = d.enqueue(r, ask.Interactive)
+	if refusal != nil {
+		r.refusal = refusal
+		close(r.done) // whoever met it in the map meanwhile
+	}
+	d.mu.Unlock()
+	if refusal != nil {
+		return Answer{}, refusal
+	}
+	d.changed()
+	return d.wait(ctx, r)
+}
+
+// gateClient is the refusal for a client's signing calls, or nil; the caller holds mu.
+func (d *Desk) gateClient(client string) *Refusal {
+	if r := d.shut(); r != nil {
+		return r
+	}
+	_, r := d.led.client(client)
+	return r
+}
+
+// again answers a request id that is on its way.
+func (d *Desk) again(ctx context.Context, r *request, digest string) (Answer, error) {
+	if r.digest != digest {
+		return Answer{}, refuse(CodeRequestIDReused)
+	}
+	return d.wait(ctx, r)
+}
+
+// useSession notes a use of a session; the caller holds mu.
+func (d *Desk) useSession(client, session string) *Refusal {
+	if session == "" {
+		return nil
+	}
+	c := d.led.clients[client]
+	s := c.sessions[session]
+	if s == nil {
+		if len(c.sessions) >= MaxSessions {
+			return refuse(CodeTooMany)
+		}
+		s = &sessionRow{}
+		c.sessions[session] = s
+	}
+	s.lastUsed = d.clock.Now()
+	return nil
+}
+
+// writeSession puts a session's last use beside other rows, at most once an hour.
+func (d *Desk) writeSession(client, session string) func(*store.Tx) error {
+	c := d.led.clients[client]
+	if c == nil || c.sessions[session] == nil {
+		return func(*store.Tx) error { return nil }
+	}
+	s := c.sessions[session]
+	if s.lastUsed-s.written < 60*60*1000 {
+		return func(*store.Tx) error { return nil }
+	}
+	s.written = s.lastUsed
+	row := store.Session{Client: client, ID: session, LastUsed: s.lastUsed}
+	return func(tx *store.Tx) error { return tx.TouchSession(row) }
+}
+
+// understand parses and checks what does not change while a request waits.
+func (d *Desk) understand(ctx context.Context, ask Ask) (*asked, *Refusal) {
+	env, err := envelope.ParseActionEnvelope(ask.Envelope)
+	if err != nil {
+		return nil, refuseWith(CodeMalformed, err.Error())
+	}
+	p, err := envelope.ParsePayload(ask.Payload)
+	if err != nil {
+		return nil, refuseWith(CodeMalformed, err.Error())
+	}
+	if p.Signable() != nil {
+		return nil, refuse(CodeTypedPayload)
+	}
+	sum := p.Digest()
+	a := &asked{
+		rawEnvelope: ask.Envelope, rawPayload: ask.Payload, envelope: env, payload: p,
+		digest: "0x" + hex.EncodeToString(sum[:]), differs: p.Contradictions(env),
+	}
+	d.mu.Lock()
+	refusal := d.admits(env, 0)
+	cached, k := d.envelopes[env.Hash()], d.keys
+	d.mu.Unlock()
+	if refusal != nil {
+		return nil, refusal
+	}
+	if cached != nil {
+		a.address = cached.address
+		return a, nil
+	}
+	if k == nil {
+		return nil, refuse(CodeLocked)
+	}
+	ctx, cancel := context.WithTimeout(ctx, keysPatience)
+	defer cancel()
+	address, err := k.Address(ctx, ask.Envelope)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	a.address = address
+	record, err := d.record(env, address)
+	if err != nil {
+		return nil, refuseWith(CodeMalformed, err.Error())
+	}
+	d.mu.Lock()
+	if len(d.envelopes) >= maxEnvelopes {
+		clear(d.envelopes)
+	}
+	d.envelopes[env.Hash()] = &knownEnvelope{address, record}
+	d.mu.Unlock()
+	return a, nil
+}
+
+// record makes the public action record of an envelope.
+func (d *Desk) record(env *envelope.ActionEnvelope, address string) ([]byte, error) {
+	d.mu.Lock()
+	dom, owner, now := d.led.domains[env.DomainHash()], d.public.OwnerKey, d.clock.Now()
+	d.mu.Unlock()
+	if dom == nil {
+		return nil, refuse(CodeUnknownDomain)
+	}
+	at, err := envelope.FormatTime(now)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := envelope.NewRecord(envelope.RecordInput{
+		OwnerUserID: envelope.OwnerUserID(owner), CustodyMode: "external-custody", CreatedAt: at,
+		AgentAddress: address, Domain: dom.projection, Envelope: env,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rec.Canonical(), nil
+}
+
+// admits checks domain, window and uses; the caller holds mu. extra are uses of
+// the envelope that the batch under way has added.
+func (d *Desk) admits(env *envelope.ActionEnvelope, extra uint64) *Refusal {
+	dom := d.led.domains[env.DomainHash()]
+	if dom == nil || env.MatchDomain(dom.projection.Info()) != nil {
+		return refuse(CodeUnknownDomain)
+	}
+	now, f := d.clock.Now(), env.Fields()
+	if env.Admits(now) != nil {
+		if f.Window.NotBefore.Set && now < f.Window.NotBefore.N {
+			return refuseAfter(CodeNotYetValid, f.Window.NotBefore.N-now)
+		}
+		return refuse(CodeEnvelopeExpired)
+	}
+	if f.MaxUses.Set && d.led.state.Uses(env.Hash())+extra >= uint64(f.MaxUses.N) {
+		return refuse(CodeUsesSpent)
+	}
+	return nil
+}
+
+var errNoGrant = errors.New("no grant covers this")
+
+// grantOp signs one request under a grant.
+func (d *Desk) grantOp(r *request) *op {
+	hash := r.ask.envelope.Hash()
+	return &op{build: func(b *batch) error {
+		if refusal := d.gateClient(r.key.client); refusal != nil {
+			return refusal
+		}
+		if refusal := d.admits(r.ask.envelope, b.signed[hash]); refusal != nil {
+			return refusal
+		}
+		g := d.led.grantFor(d.clock, r.key.client, hash, d.away, b.granted[hash])
+		if g == nil {
+			return errNoGrant
+		}
+		if err := d.addSigned(b, []*request{r}, "grant", g); err != nil {
+			return err
+		}
+		b.granted[hash]++
+		return nil
+	}}
+}
+
+// addSigned adds the entry that signs what the requests ask for, and answers them
+// with it. The caller has checked that it may be done.
+func (d *Desk) addSigned(b *batch, members []*request, by string, g *grantRow) error {
+	r := members[0]
+	env := r.ask.envelope
+	hash := env.Hash()
+	body := journal.ActionSigned{
+		Request: r.key.id, Client: r.key.client, Session: r.session, By: by,
+		DomainHash: env.DomainHash(), EnvelopeHash: hash, Digest: r.ask.digest, Address: r.ask.address,
+		Use: d.led.state.Uses(hash) + b.signed[hash] + 1,
+	}
+	cl := d.led.clients[r.key.client]
+	permits := []permitRow{{cl.body, cl.mac}}
+	if g != nil {
+		body.Grant = g.permit.ID
+		permits = append(permits, permitRow{g.body, g.mac})
+	}
+	known := d.envelopes[hash]
+	a, err := b.add(journal.KindActionSigned, body)
+	if err != nil {
+		return err
+	}
+	b.signed[hash]++
+	a.keyed.Envelope, a.keyed.Payload = r.ask.rawEnvelope, r.ask.rawPayload
+	a.keyed.Permits = permitsOf(permits)
+	session := d.writeSession(r.key.client, r.session)
+	var result []byte
+	a.ready = func() error {
+		var record []byte
+		if known != nil {
+			record = known.record
+		} else {
+			var err error
+			if record, err = d.record(env, r.ask.address); err != nil {
+				return err
+			}
+		}
+		if a.answer.Address != r.ask.address {
+			return errors.New("the key process signed with another address than it named")
+		}
+		result, err = signedResult(a, by, record)
+		return err
+	}
+	a.write = func(tx *store.Tx) error {
+		for _, m := range members {
+			if err := tx.AddRequest(m.row(requestDone, a.entry.Seq, result)); err != nil {
+				return err
+			}
+		}
+		return session(tx)
+	}
+	a.applied = func() {
+		for _, m := range members {
+			d.endRequest(m, result, nil)
+		}
+	}
+	return nil
+}
+
+// signedResult is the answer of action.sign.
+func signedResult(a *act, by string, record []byte) ([]byte, error) {
+	return jcs.Marshal(struct {
+		Signature string          `json:"signature"`
+		Address   string          `json:"agent_address"`
+		Record    json.RawMessage `json:"record"`
+		Head      json.RawMessage `json:"log_head"`
+		By        string          `json:"by"`
+		Seq       uint64          `json:"seq"`
+		Attested  json.RawMessage `json:"attestation"`
+	}{a.answer.Signature, a.answer.Address, record, a.answer.Head, by, a.entry.Seq, a.answer.Attestation}, jcs.Binding)
+}
+
+// row is the request as the store keeps it.
+func (r *request) row(state string, seq uint64, answer []byte) store.Request {
+	return store.Request{
+		Client: r.key.client, ID: r.key.id, Digest: r.digest, State: state, Method: methodSign, Session: r.session,
+		Envelope: r.ask.rawEnvelope, Payload: r.ask.rawPayload, Seq: seq, Answer: answer,
+	}
+}
+
+// endRequest lets a durable end be seen; the caller holds mu.
+func (d *Desk) endRequest(r *request, result json.RawMessage, refusal *Refusal) {
+	r.result, r.refusal = result, refusal
+	d.known[d.fold(r.key.client, r.key.id)] = struct{}{}
+	if refusal == nil {
+		d.asked[d.fold(r.key.client, r.digest)] = struct{}{}
+	}
+	delete(d.requests, r.key)
+	if r.item != nil {
+		r.item.members = slices.DeleteFunc(r.item.members, func(m *request) bool { return m == r })
+		if c := d.led.clients[r.key.client]; c != nil {
+			c.open--
+		}
+	}
+	close(r.done)
+}
+
+func (r *request) answer() (Answer, error) {
+	if r.refusal != nil {
+		return Answer{}, r.refusal
+	}
+	return Answer{Result: r.result}, nil
+}
+
+// enqueue puts a request before the owner; the caller holds mu.
+func (d *Desk) enqueue(r *request, interactive bool) *Refusal {
+	c := d.led.clients[r.key.client]
+	switch {
+	case !interactive:
+		return refuse(CodeNotShown)
+	case c.unanswered >= unansweredMax && !c.cool.passed(d.clock):
+		return refuseAfter(CodeCoolingDown, c.cool.left(d.clock))
+	}
+	var same *item
+	for _, it := range d.items {
+		if it.client == r.key.client && it.kind == ItemAction && it.digest == r.digest && !it.busy && !it.gone {
+			same = it
+		}
+	}
+	if c.open >= MaxOpenRequests {
+		if same != nil {
+			same.count++
+		}
+		return refuseAfter(CodeTooMany, queueFullMS)
+	}
+	if boot := d.clock.Boot(); boot > c.refilled {
+		c.tokens = min(askBurst, c.tokens+(boot-c.refilled)/askEveryMS)
+		c.refilled = boot - (boot-c.refilled)%askEveryMS
+	}
+	if c.tokens <= 0 {
+		return refuseAfter(CodeTooMany, askEveryMS)
+	}
+	if same == nil {
+		id, err := d.newID("i_")
+		if err != nil {
+			return refuse(CodeInternal)
+		}
+		same = &item{id: id, kind: ItemAction, client: r.key.client, digest: r.digest, session: r.session, since: d.clock.Now(), action: r.ask}
+		d.items = append(d.items, same)
+	}
+	c.tokens--
+	c.open++
+	same.count++
+	same.members = append(same.members, r)
+	r.item = same
+	d.requests[r.key] = r
+	return nil
+}
+
+// wait waits for a request to end, as long as a call may.
+func (d *Desk) wait(ctx context.Context, r *request) (Answer, error) {
+	d.mu.Lock()
+	gate := d.gate
+	d.mu.Unlock()
+	limit := time.NewTimer(d.o.Await)
+	defer limit.Stop()
+	select {
+	case <-r.done:
+		return r.answer()
+	default:
+	}
+	select {
+	case <-r.done:
+		return r.answer()
+	case <-gate:
+		return Answer{}, refuse(CodeLocked)
+	case <-ctx.Done():
+	case <-limit.C:
+	}
+	return Answer{Pending: r.key.id}, nil
+}
+
+// await is Conversation.Await for a proven client.
+func (d *Desk) await(ctx context.Context, client, id string) (Answer, error) {
+	d.mu.Lock()
+	if r := d.gateClient(client); r != nil {
+		d.mu.Unlock()
+		return Answer{}, r
+	}
+	key := requestKey{client, id}
+	r := d.requests[key]
+	_, known := d.known[d.fold(client, id)]
+	d.mu.Unlock()
+	if r != nil {
+		return d.wait(ctx, r)
+	}
+	if known {
+		answer, known, err := d.stored(key, nil)
+		if known || err != nil {
+			return answer, err
+		}
+	}
+	return Answer{}, refuse(CodeUnknownRequest)
+}
+
+// stored answers from the store. A row that is not as the log and the signature
+// say is not used. digest is what the same id is asked for now, or nil.
+func (d *Desk) stored(key requestKey, digest *string) (answer Answer, known bool, err error) {
+	row, err := d.store.Request(key.client, key.id)
+	if errors.Is(err, store.ErrNotFound) {
+		return Answer{}, false, nil
+	}
+	if err != nil {
+		return Answer{}, true, refuse(CodeStoreFailed)
+	}
+	refusal, ok := d.checkRow(row)
+	if !ok {
+		return Answer{}, true, refuse(CodeRowEdited)
+	}
+	if digest != nil && row.Digest != *digest {
+		return Answer{}, true, refuse(CodeRequestIDReused)
+	}
+	if refusal != nil {
+		return Answer{}, true, refusal
+	}
+	return Answer{Result: row.Answer}, true, nil
+}
+
+// checkRow compares a stored request with its log entry, and a result with its
+// own signature. The refusal is what the row answers, if it is one.
+func (d *Desk) checkRow(row store.Request) (*Refusal, bool) {
+	if row.Method != methodSign || row.Digest != askDigest(row.Method, row.Session, row.Envelope, row.Payload) || row.Seq == 0 {
+		return nil, false
+	}
+	es, err := d.store.Entries(row.Seq, 1)
+	if err != nil || len(es) != 1 || es[0].Seq != row.Seq {
+		return nil, false
+	}
+	e, err := journal.Parse(es[0].Raw)
+	if err != nil || rowDiffers(&es[0], e) != "" {
+		return nil, false
+	}
+	sibling := func(request string) bool {
+		// Equal requests of one client share an entry, which names the first of them.
+		if request == row.ID {
+			return true
+		}
+		first, err := d.store.Request(row.Client, request)
+		return err == nil && first.Seq == row.Seq && first.Digest == row.Digest
+	}
+	switch b := e.Decoded().(type) {
+	case journal.ActionSigned:
+		if row.State != requestDone || b.Client != row.Client || !sibling(b.Request) || b.Session != row.Session {
+			return nil, false
+		}
+		return nil, resultFits(row, b, e)
+	case journal.RequestAnswered:
+		if row.State != requestEnded || b.Client != row.Client || !sibling(b.Request) || b.Digest != row.Digest {
+			return nil, false
+		}
+		r := outcomeRefusal(b.Outcome, b.Reason)
+		return r, string(row.Answer) == string(endedAnswer(r))
+	}
+	return nil, false
+}
+
+// resultFits checks a stored result against its entry and its payload.
+func resultFits(row store.Request, b journal.ActionSigned, e journal.Entry) bool {
+	v, err := jcs.Parse(row.Answer, jcs.Binding)
+	if err != nil || v.Kind() != jcs.Object || v.Len() != 7 {
+		return false
+	}
+	seq, ok := v.Get("seq").Int()
+	if !ok || uint64(seq) != e.Seq || v.Get("by").Text() != b.By || v.Get("agent_address").Text() != b.Address {
+		return false
+	}
+	env, err := envelope.ParseActionEnvelope(row.Envelope)
+	if err != nil || env.Hash() != b.EnvelopeHash {
+		return false
+	}
+	rec, err := envelope.ParseRecord(v.Get("record").Canonical())
+	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash {
+		return false
+	}
+	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), envelope.AddressAttestation{
+		DomainHash: b.DomainHash, ActionEnvelopeHash: b.EnvelopeHash, AgentAddress: b.Address,
+	}, envelope.Pins{DomainAddress: rec.Domain().Address()}).Valid {
+		return false
+	}
+	h, err := journal.ParseHead(v.Get("log_head").Canonical())
+	if err != nil || h.Hash != e.Hash() || h.Seq != e.Seq {
+		return false
+	}
+	return envelope.VerifyAction(row.Payload, v.Get("signature").Text(), b.Address).Valid
+}
+
+// outcomeRefusal is what a client is told of an end without a signature.
+func outcomeRefusal(outcome, reason string) *Refusal {
+	r := refuse(outcome)
+	if reason != "" {
+		r.Data = mustJSON(map[string]string{"reason": reason})
+	}
+	return r
+}
+
+func endedAnswer(r *Refusal) []byte {
+	if len(r.Data) == 0 {
+		return mustJSON(map[string]string{"code": r.Code})
+	}
+	return mustJSON(struct {
+		Code string          `json:"code"`
+		Data json.RawMessage `json:"data"`
+	}{r.Code, r.Data})
+}
+
+// end is the op that ends members of an item without a signature. pick nil means all.
+func (d *Desk) end(it *item, outcome, reason string, pick func(*request) bool, also func(*batch) error) *op {
+	held := false
+	o := &op{alone: also != nil}
+	o.undo = func() {
+		if held {
+			it.busy, held = false, false
+		}
+	}
+	o.build = func(b *batch) error {
+		if it.gone || it.busy {
+			return errGone
+		}
+		var members []*request
+		for _, m := range it.members {
+			if pick == nil || pick(m) {
+				members = append(members, m)
+			}
+		}
+		if len(members) == 0 && it.pairing == nil {
+			return errGone
+		}
+		body := journal.RequestAnswered{Client: it.client, Method: methodSign, Outcome: outcome, Reason: reason, Digest: it.digest}
+		if it.pairing != nil {
+			body.Request, body.Method = it.pairing.id, methodPair
+		} else {
+			body.Request = members[0].key.id
+		}
+		a, err := b.add(journal.KindRequestAnswered, body)
+		if err != nil {
+			return err
+		}
+		if also != nil {
+			if err := also(b); err != nil {
+				return err
+			}
+		}
+		it.busy, held = true, true
+		refusal := outcomeRefusal(outcome, reason)
+		answer := endedAnswer(refusal)
+		a.write = func(tx *store.Tx) error {
+			for _, m := range members {
+				if err := tx.AddRequest(m.row(requestEnded, a.entry.Seq, answer)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		a.applied = func() {
+			it.busy = false
+			for _, m := range members {
+				d.endRequest(m, nil, refusal)
+			}
+			if it.pairing != nil {
+				it.pairing.finish(nil, refusal)
+			}
+			if len(it.members) == 0 {
+				d.remove(it)
+			}
+			if c := d.led.clients[it.client]; c != nil {
+				switch {
+				case outcome == outcomeDeclined:
+					c.unanswered = 0
+				case outcome == outcomeExpired && it.seen && it.gone:
+					if c.unanswered++; c.unanswered >= unansweredMax {
+						c.cool = endIn(d.clock, coolDownMS)
+					}
+				}
+			}
+		}
+		return nil
+	}
+	return o
+}
+
+// remove takes an item out of the Inbox; the caller holds mu.
+func (d *Desk) remove(it *item) {
+	it.gone = true
+	it.shut()
+	d.items = slices.DeleteFunc(d.items, func(x *item) bool { return x == it })
+}
+
+// expire ends what has run out.
+func (d *Desk) expire() {
+	type due struct {
+		it      *item
+		members []*request
+	}
+	d.mu.Lock()
+	var all []due
+	for _, it := range d.items {
+		if it.busy {
+			continue
+		}
+		var late []*request
+		for _, m := range it.members {
+			if m.end.passed(d.clock) {
+				late = append(late, m)
+			}
+		}
+		if len(late) > 0 || it.pairing != nil && it.pairEnd.passed(d.clock) {
+			all = append(all, due{it, late})
+		}
+	}
+	for _, c := range d.led.clients {
+		if c.unanswered >= unansweredMax && c.cool.passed(d.clock) {
+			c.unanswered = 0
+		}
+	}
+	d.mu.Unlock()
+	for _, x := range all {
+		if x.it.pairing != nil {
+			d.endPairing(x.it, outcomeExpired)
+			continue
+		}
+		// Whoever decided first has won; that is no error here.
+		_ = d.do(d.end(x.it, outcomeExpired, "", func(m *request) bool { return slices.Contains(x.members, m) }, nil))
+	}
+}
+
+// cancel is Conversation.Cancel.
+func (d *Desk) cancel(client, id string) error {
+	d.mu.Lock()
+	_, refusal := d.led.client(client)
+	r := d.requests[requestKey{client, id}]
+	_, known := d.known[d.fold(client, id)]
+	d.mu.Unlock()
+	switch {
+	case refusal != nil:
+		return refusal
+	case r == nil && known:
+		return nil // it has ended; await tells how
+	case r == nil || r.item == nil:
+		return refuse(CodeUnknownRequest)
+	}
+	err := d.do(d.end(r.item, outcomeCancelled, "", func(m *request) bool { return m == r }, nil))
+	if err != nil && !errors.Is(err, errGone) {
+		return asRefusal(err)
+	}
+	return nil
+}
+
+// endSession is Conversation.SessionEnd: its open requests are no longer answerable.
+func (d *Desk) endSession(client, session string) error {
+	d.mu.Lock()
+	c, refusal := d.led.client(client)
+	if refusal != nil {
+		d.mu.Unlock()
+		return refusal
+	}
+	_, known := c.sessions[session]
+	delete(c.sessions, session)
+	var items []*item
+	for _, it := range d.items {
+		if it.client == client && it.session == session && session != "" && it.pairing == nil {
+			items = append(items, it)
+		}
+	}
+	d.mu.Unlock()
+	for _, it := range items {
+		if err := d.do(d.end(it, outcomeWithdrawn, "", nil, nil)); err != nil && !errors.Is(err, errGone) {
+			return asRefusal(err)
+		}
+	}
+	if known && d.store.Mode() == store.ModeReadWrite {
+		if err := d.store.Do(func(tx *store.Tx) error { return tx.DropSession(client, session) }); err != nil {
+			return refuse(CodeStoreFailed)
+		}
+	}
+	return nil
+}
