@@ -117,7 +117,9 @@ func parents(pid int) []string {
 		if !ok || parent <= 0 {
 			break
 		}
-		out = append(out, executable(parent))
+		if exe := executable(parent); exe != "" {
+			out = append(out, exe)
+		}
 		pid = parent
 	}
 	return out

@@ -89,7 +89,7 @@ type Peer struct {
 	ProcessID  int64    // 0 where the system cannot tell
 	Executable string   // path, or empty
 	Command    []string // at most 64 arguments and 4096 bytes, hostile text
-	Parents    []string // executables of up to 8 ancestors, nearest first
+	Parents    []string // executables, where readable, of up to 8 ancestors, nearest first
 	Pinned     bool     // the process was still the same one after it was looked at
 }
 
