@@ -308,11 +308,12 @@ func (d *MintDelegate) Warnings() []string {
 	if !d.fields.Window.NotAfter.Set {
 		out = append(out, "the delegate has no end in time")
 	}
-	for _, r := range d.fields.AllowedResources {
+	dead := slices.IndexFunc(d.fields.AllowedResources, func(r string) bool {
 		prefix, wild := strings.CutSuffix(r, ":*")
-		if wild && strings.Contains(prefix, ":") {
-			out = append(out, "a wildcard after a second colon never matches anything: "+quoteShort(r))
-		}
+		return wild && strings.Contains(prefix, ":")
+	})
+	if dead >= 0 {
+		out = append(out, "a wildcard after a second colon never matches anything: "+quoteShort(d.fields.AllowedResources[dead]))
 	}
 	if slices.Contains(d.fields.AllowedResources, "*") {
 		out = append(out, "the delegate allows every resource")

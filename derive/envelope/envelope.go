@@ -321,3 +321,18 @@ func window(v jcs.Value) (Window, error) {
 	}
 	return w, nil
 }
+
+// set makes look-ups in long lists cheap, so that a large document cannot keep
+// a verification busy.
+func set(list []string) map[string]struct{} {
+	out := make(map[string]struct{}, len(list))
+	for _, s := range list {
+		out[s] = struct{}{}
+	}
+	return out
+}
+
+func in(s string, set map[string]struct{}) bool {
+	_, ok := set[s]
+	return ok
+}

@@ -653,7 +653,7 @@ func TestMintBoundsTable(t *testing.T) {
 		{"a:1", "a:1", true}, {"a:1", "a:2", false}, {"a:*", "a:1", true}, {"a:*", "a:b:c", true}, {"a:*", "a", false},
 		{"a:*", "A:1", false}, {"a:*", "ab:1", false}, {"a:b:*", "a:b:1", false}, {"*", "a", true}, {"*", "x:y", true}, {"a", "a", true},
 	} {
-		if got := resourceAllowed([]string{c.allowed}, c.resource); got != c.want {
+		if got := resourceAllowed(set([]string{c.allowed}), c.resource); got != c.want {
 			t.Errorf("%s under %s: %v", c.resource, c.allowed, got)
 		}
 	}

@@ -3,7 +3,6 @@ package envelope
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"vault/derive/jcs"
@@ -75,9 +74,8 @@ func (p *Payload) Contradictions(e *ActionEnvelope) []Contradiction {
 		}
 	}
 	text("operation", e.fields.Operation)
-	has := func(v jcs.Value) bool {
-		return v.Kind() == jcs.String && slices.Contains(e.fields.Resources, v.Text())
-	}
+	resources := set(e.fields.Resources)
+	has := func(v jcs.Value) bool { return v.Kind() == jcs.String && in(v.Text(), resources) }
 	if v := p.v.Get("resource"); v.Exists() && !has(v) {
 		differs("resource", v, e.fields.Resources)
 	}

@@ -167,12 +167,12 @@ func requestFields(v jcs.Value) (RequestFields, error) {
 	if f.Resources, ok = texts(v.Get("resources")); !ok {
 		return f, errors.New("resources are invalid")
 	}
-	for i, r := range f.Resources {
+	if len(set(f.Resources)) != len(f.Resources) {
+		return f, errors.New("a resource is asked for twice")
+	}
+	for _, r := range f.Resources {
 		if r == "*" || strings.HasSuffix(r, ":*") {
 			return f, errors.New("a request may not ask for a wildcard")
-		}
-		if slices.Contains(f.Resources[:i], r) {
-			return f, errors.New("a resource is asked for twice")
 		}
 	}
 	if f.ActionIndex, ok = v.Get("actionIndex").Int(); !ok || f.ActionIndex < 0 {
@@ -367,7 +367,8 @@ func (r *Report) mintBounds(d *MintDelegate, q *MintRequest) {
 	l := df.Legitimacy
 	r.check(names[3], l == nil || !l.Required || qf.LegitimacyID == l.LegitimacyID, "legitimacyId mismatch")
 	r.check(names[4], slices.Contains(df.AllowedOperations, qf.Operation), "operation not allowed")
-	bad := slices.IndexFunc(qf.Resources, func(s string) bool { return !resourceAllowed(df.AllowedResources, s) })
+	resources := set(df.AllowedResources)
+	bad := slices.IndexFunc(qf.Resources, func(s string) bool { return !resourceAllowed(resources, s) })
 	detail := ""
 	if bad >= 0 {
 		detail = "resource not allowed: " + quoteShort(qf.Resources[bad])
@@ -380,12 +381,12 @@ func (r *Report) mintBounds(d *MintDelegate, q *MintRequest) {
 
 // resourceAllowed grants a concrete resource that is listed, that lies under
 // X:* where X is what stands before its first colon, or anything under *.
-func resourceAllowed(allowed []string, resource string) bool {
-	if slices.Contains(allowed, resource) || slices.Contains(allowed, "*") {
+func resourceAllowed(allowed map[string]struct{}, resource string) bool {
+	if in(resource, allowed) || in("*", allowed) {
 		return true
 	}
 	prefix, _, colon := strings.Cut(resource, ":")
-	return colon && slices.Contains(allowed, prefix+":*")
+	return colon && in(prefix+":*", allowed)
 }
 
 // contained reports that the inner window lies wholly in the outer one; an

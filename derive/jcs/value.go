@@ -69,16 +69,14 @@ type document struct {
 }
 
 type node struct {
-	kind         Kind
-	escaped      bool // a string that needs unescaping
-	nameEscaped  bool
-	hasName      bool
-	start, end   uint32 // in text
-	nameStart    uint32 // of the quoted member name
-	nameEnd      uint32
-	next         uint32 // node after this value and all it contains
-	count        uint32 // members or items
-	canonicalNum string // number text, if it differs from the literal
+	kind        Kind
+	escaped     bool // a string that needs unescaping
+	nameEscaped bool
+	start, end  uint32 // in text
+	nameStart   uint32 // of the quoted member name
+	nameEnd     uint32
+	next        uint32 // node after this value and all it contains
+	count       uint32 // members or items
 }
 
 // Parse reads the one JSON document in raw: at most MaxDocument bytes, the
@@ -134,7 +132,7 @@ func (r *reader) value(n node) error {
 				if err != nil {
 					return err
 				}
-				child.hasName, child.nameStart, child.nameEnd = true, start, end
+				child.nameStart, child.nameEnd = start, end
 				child.nameEscaped = strings.IndexByte(r.doc.text[start:end], '\\') >= 0
 			}
 			if err := r.value(child); err != nil {
@@ -161,12 +159,8 @@ func (r *reader) value(n node) error {
 			n.escaped = strings.IndexByte(lit, '\\') >= 0
 		case '0':
 			n.kind = Number
-			text, reason, ok := canonicalNumber(lit, r.doc.profile)
-			if !ok {
+			if _, reason, ok := canonicalNumber(lit, r.doc.profile); !ok {
 				return &Error{NumberOutOfProfile, int64(start), reason}
-			}
-			if text != lit {
-				n.canonicalNum = text
 			}
 		case 't', 'f':
 			n.kind = Bool
@@ -311,7 +305,6 @@ func (v Value) Without(names ...string) Value {
 		}
 	}
 	out.nodes[0].next = uint32(len(out.nodes))
-	out.nodes[0].hasName = false
 	return Value{doc: out}
 }
 
@@ -422,9 +415,9 @@ func (d *document) appendCanonical(dst []byte, at uint32) []byte {
 	case String:
 		return d.appendString(dst, n.start, n.end, n.escaped)
 	case Number:
-		if n.canonicalNum != "" {
-			return append(dst, n.canonicalNum...)
-		}
+		// The number was accepted when it was read.
+		text, _, _ := canonicalNumber(d.text[n.start:n.end], d.profile)
+		return append(dst, text...)
 	case Array:
 		dst = append(dst, '[')
 		for c, i := at+1, uint32(0); i < n.count; i++ {
