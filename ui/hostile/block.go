@@ -101,6 +101,9 @@ func (b *Block) ShowAll() {
 // Complete says whether every row has been in view.
 func (b *Block) Complete() bool { return b.seen }
 
+// Partial says that only the first part is laid out so far.
+func (b *Block) Partial() bool { return !b.all }
+
 // Report is what was marked in the part that is shown.
 func (b *Block) Report() plain.Report { return b.text.Report }
 

@@ -1,0 +1,298 @@
+// Command shots draws every view of the window, light and dark, with the software
+// painter and its own sample data, into docs/img (or the folder that is named). It
+// needs no display and is linked into neither program of the product.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/test"
+
+	"vault/approvals"
+	"vault/internal/fakedesk"
+	"vault/internal/uiwalk"
+	"vault/ui"
+)
+
+// view is one picture: a desk, and what is done in its window before it is drawn.
+type view struct {
+	name  string
+	desk  func() *fakedesk.Desk
+	size  fyne.Size
+	scale int // text size in percent, 0 is 100
+	do    func(*stage)
+}
+
+// stage is the window of a view while it is set up.
+type stage struct {
+	app   fyne.App
+	desk  *fakedesk.Desk
+	ui    *ui.UI
+	now   time.Time
+	shown fyne.Window // what is drawn
+}
+
+func (s *stage) root() fyne.CanvasObject { return s.shown.Canvas().Content() }
+
+// wait lets the second pass in which sheets take no input.
+func (s *stage) wait() { s.now = s.now.Add(2 * time.Second) }
+
+func (s *stage) press(label string) {
+	b := uiwalk.Button(s.root(), label)
+	if b == nil {
+		panic("shots: no button " + label)
+	}
+	b.Tapped(nil)
+}
+
+func (s *stage) row(text string) {
+	r := uiwalk.Row(s.root(), text)
+	if r == nil {
+		panic("shots: no row " + text)
+	}
+	r.Tapped(nil)
+}
+
+func (s *stage) take(label string) {
+	c := uiwalk.Choice(s.root(), label)
+	if c == nil {
+		panic("shots: no choice " + label)
+	}
+	s.wait()
+	c.Tapped(nil)
+}
+
+// sheet opens the request with an id and draws its window from now on.
+func (s *stage) sheet(id string) {
+	s.desk.Set(func(d *fakedesk.Desk) {
+		for i := range d.Items {
+			d.Items[i].Next = d.Items[i].ID == id
+		}
+	})
+	s.press("Open")
+	all := s.app.Driver().AllWindows()
+	s.shown = all[len(all)-1]
+}
+
+func page(name string) func(*stage) { return func(s *stage) { s.row(name) } }
+
+func locked() *fakedesk.Desk {
+	d := fakedesk.Busy()
+	d.Stat.State, d.Stat.LockReason = approvals.StateLocked, "idle"
+	return d
+}
+
+func quiet() *fakedesk.Desk {
+	d := fakedesk.Busy()
+	d.Items = nil
+	d.Stat.Waiting = 0
+	return d
+}
+
+func rolledBack() *fakedesk.Desk {
+	d := fakedesk.Busy()
+	d.Stat.State = approvals.StateReadOnly
+	d.Stat.Trouble = &approvals.Trouble{Code: "rolled_back"}
+	return d
+}
+
+func demo() *fakedesk.Desk {
+	d := fakedesk.Busy()
+	d.Stat.Public.Demo = true
+	for id, s := range d.Sheets {
+		s.Demo = true
+		d.Sheets[id] = s
+	}
+	return d
+}
+
+func views() []view {
+	window, first, sheet := fyne.NewSize(1180, 740), fyne.NewSize(820, 620), fyne.NewSize(720, 760)
+	return []view{
+		{name: "first-run-1-protection", desk: fakedesk.Empty, size: first},
+		{name: "first-run-2-domain", desk: fakedesk.Empty, size: first, do: func(s *stage) {
+			s.take("Keyring and passphrase")
+			s.press("Confirm")
+		}},
+		{name: "first-run-3-words", desk: fakedesk.Empty, size: first, do: func(s *stage) {
+			s.take("Keyring and passphrase")
+			s.press("Confirm")
+			s.wait()
+			s.press("Use these names")
+			s.take("Write the words down now")
+		}},
+		{name: "locked", desk: locked, size: window},
+		{name: "inbox", desk: fakedesk.Busy, size: window},
+		{name: "inbox-connect", desk: fakedesk.Fresh, size: window},
+		{name: "inbox-empty", desk: quiet, size: window},
+		{name: "inbox-trouble", desk: rolledBack, size: window},
+		{name: "agents", desk: fakedesk.Busy, size: window, do: page("Agents")},
+		{name: "agents-revoke", desk: fakedesk.Busy, size: window, do: func(s *stage) {
+			s.row("Agents")
+			s.press("Revoke")
+			s.take("Revoke support-sender")
+		}},
+		{name: "domains", desk: fakedesk.Busy, size: window, do: page("Domains")},
+		{name: "domains-new", desk: fakedesk.Busy, size: window, do: func(s *stage) {
+			s.row("Domains")
+			s.press("New domain")
+		}},
+		{name: "activity", desk: fakedesk.Busy, size: window, do: page("Activity")},
+		{name: "activity-entry", desk: fakedesk.Busy, size: window, do: func(s *stage) {
+			s.row("Activity")
+			s.press("Verify now")
+			s.row("1284")
+		}},
+		{name: "settings", desk: fakedesk.Busy, size: window, do: page("Settings")},
+		{name: "sheet-pairing", desk: fakedesk.Busy, size: fyne.NewSize(720, 720), do: func(s *stage) { s.sheet("p1") }},
+		{name: "sheet-action", desk: fakedesk.Busy, size: sheet, do: func(s *stage) { s.sheet("a1") }},
+		{name: "sheet-action-grant", desk: fakedesk.Busy, size: fyne.NewSize(720, 820), do: func(s *stage) {
+			s.sheet("a1")
+			s.take("Approve and grant more")
+		}},
+		{name: "sheet-action-hostile", desk: fakedesk.Busy, size: fyne.NewSize(720, 900), do: func(s *stage) { s.sheet("a2") }},
+		{name: "sheet-action-done", desk: fakedesk.Busy, size: sheet, do: func(s *stage) {
+			s.sheet("a1")
+			s.take("Decline")
+			s.wait()
+			s.press("Confirm")
+		}},
+		{name: "sheet-action-200", desk: fakedesk.Busy, size: fyne.NewSize(720, 640), scale: 200, do: func(s *stage) { s.sheet("a1") }},
+		{name: "inbox-200", desk: fakedesk.Busy, size: window, scale: 200},
+		{name: "inbox-demo", desk: demo, size: window},
+		{name: "sheet-demo", desk: demo, size: sheet, do: func(s *stage) { s.sheet("a1") }},
+	}
+}
+
+func draw(v view, mode string) image.Image {
+	app := test.NewApp()
+	defer app.Quit()
+	desk := v.desk()
+	desk.Chosen.Theme = mode
+	if v.scale > 0 {
+		desk.Chosen.TextScale = v.scale
+	}
+	s := &stage{app: app, desk: desk, now: fakedesk.Now}
+	s.ui = ui.New(app, desk, ui.Options{
+		Now:        func() time.Time { return s.now },
+		Zone:       time.UTC,
+		Do:         func(f func()) { f() },
+		Go:         func(f func()) { f() },
+		Export:     func(string) (ui.File, string, error) { return nil, "", os.ErrPermission },
+		BackupFile: func() string { return "/home/owner/vault-2026-11-04.age" },
+	})
+	defer s.ui.Close()
+	s.shown = s.ui.Window()
+	s.shown.Resize(v.size)
+	s.ui.Show()
+	if v.do != nil {
+		v.do(s)
+	}
+	s.shown.Resize(v.size)
+	return s.shown.Canvas().Capture()
+}
+
+// write saves a picture with the colours it has, of which there are few: an indexed picture is small.
+func write(path string, img image.Image) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	enc := png.Encoder{CompressionLevel: png.BestCompression}
+	if err := enc.Encode(f, indexed(img)); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// indexed maps a picture to its 256 most frequent colours.
+func indexed(img image.Image) image.Image {
+	count := map[color.NRGBA]int{}
+	b := img.Bounds()
+	at := func(x, y int) color.NRGBA {
+		c := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
+		return color.NRGBA{c.R &^ 3, c.G &^ 3, c.B &^ 3, 0xff}
+	}
+	exact := map[color.NRGBA]map[color.NRGBA]int{}
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			k := at(x, y)
+			count[k]++
+			if exact[k] == nil {
+				exact[k] = map[color.NRGBA]int{}
+			}
+			exact[k][color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)]++
+		}
+	}
+	keys := make([]color.NRGBA, 0, len(count))
+	for k := range count {
+		keys = append(keys, k)
+	}
+	sortByCount(keys, count)
+	keys = keys[:min(len(keys), 256)]
+	pal := make(color.Palette, len(keys))
+	index := map[color.NRGBA]uint8{}
+	for i, k := range keys {
+		best, n := k, 0
+		for c, m := range exact[k] {
+			if m > n || m == n && less(c, best) {
+				best, n = c, m
+			}
+		}
+		pal[i] = best
+		index[k] = uint8(i)
+	}
+	out := image.NewPaletted(b, pal)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			k := at(x, y)
+			i, ok := index[k]
+			if !ok {
+				i = uint8(pal.Index(k))
+				index[k] = i
+			}
+			out.SetColorIndex(x, y, i)
+		}
+	}
+	return out
+}
+
+func run(dir, only string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, v := range views() {
+		if !strings.HasPrefix(v.name, only) {
+			continue
+		}
+		for _, mode := range []string{"light", "dark"} {
+			if err := write(filepath.Join(dir, v.name+"-"+mode+".png"), draw(v, mode)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func main() {
+	only := flag.String("only", "", "draw only the views whose name begins so")
+	flag.Parse()
+	dir := "docs/img"
+	if flag.NArg() > 0 {
+		dir = flag.Arg(0)
+	}
+	if err := run(dir, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "shots:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,68 @@
+package ui
+
+import (
+	"fyne.io/fyne/v2"
+
+	"vault/ui/look"
+	"vault/ui/parts"
+)
+
+// question is the one way to decide, inside a page: rows of one size, nothing
+// selected, then one button named after the row.
+type question struct {
+	u       *UI
+	gate    *gate
+	group   *parts.Group
+	confirm *parts.Button
+	acts    map[*parts.Choice]func()
+	back    func()
+	stay    bool // the rows are not a step aside: there is no way back
+}
+
+func newQuestion(u *UI, back func()) *question {
+	q := &question{u: u, gate: &gate{now: u.opts.Now}, group: &parts.Group{}, acts: map[*parts.Choice]func(){}, back: back}
+	q.confirm = parts.NewButton(parts.Primary, "", nothing, func() {
+		u.touch()
+		if t := q.group.Taken(); t != nil && q.gate.open() {
+			q.acts[t]()
+		}
+	}).Least(200)
+	q.confirm.Disable()
+	q.confirm.Watch(u)
+	q.group.Changed = func() {
+		u.touch()
+		if t := q.group.Taken(); t != nil {
+			q.confirm.Set("Confirm: "+t.Label, true)
+		} else {
+			q.confirm.Set(nothing, false)
+		}
+		u.root.Refresh()
+	}
+	q.gate.arm()
+	return q
+}
+
+// add adds an answer. Blocked, if not empty, is why it is not possible.
+func (q *question) add(label, why, blocked string, act func()) *parts.Choice {
+	c := q.group.Add(label, label, why, q.gate.open)
+	c.Watch(q.u)
+	q.acts[c] = act
+	if blocked != "" {
+		c.Block(blocked)
+	}
+	return c
+}
+
+func (q *question) view(u *UI) fyne.CanvasObject {
+	objs := []fyne.CanvasObject{}
+	for _, c := range q.group.Choices() {
+		objs = append(objs, c)
+	}
+	line := []fyne.CanvasObject{}
+	if q.back != nil {
+		line = append(line, u.button(parts.Plain, "", "Back", q.back))
+	}
+	line = append(line, parts.Spring(), q.confirm)
+	objs = append(objs, parts.Space(0, 2), parts.Row(8, line...))
+	return parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, parts.Column(8, objs...)))
+}

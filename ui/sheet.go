@@ -1,0 +1,367 @@
+package ui
+
+import (
+	"errors"
+
+	"fyne.io/fyne/v2"
+
+	"vault/approvals"
+	"vault/approvals/keys"
+	"vault/ui/hostile"
+	"vault/ui/look"
+	"vault/ui/parts"
+)
+
+// sheet is the window of one decision. Nothing is selected when it opens, nothing
+// happens by Enter or Space before the person has moved the keyboard, and input
+// is dropped for a second whenever what is on screen may be new to the eye.
+type sheet struct {
+	u      *UI
+	w      fyne.Window
+	root   *frame
+	doc    approvals.Sheet
+	gate   *gate
+	size   fyne.Size
+	scroll *parts.Scroll
+
+	heading *parts.Heading
+	group   *parts.Group
+	confirm *parts.Button
+	reason  *look.Paragraph // why confirming is not possible, or the standing caption
+	blocks  []*hostile.Block
+	read    bool // the whole of the paper was in view once
+
+	build   func(compact bool) (paper, footer fyne.CanvasObject)
+	verdict func() (approvals.Decision, string, string) // decision, what confirm is called, what stands in its way
+	needs   func() bool                                 // whether the choice that is taken needs everything to have been seen
+	band    fyne.CanvasObject
+	compact bool
+	laid    bool
+	over    bool // decided, ended or closed: nothing more can be decided here
+	busy    bool
+	ended   bool
+}
+
+// openSheet asks the desk for the request and opens its window. One sheet is open at a time.
+func (u *UI) openSheet(id string) {
+	u.touch()
+	if u.sheet != nil && !u.sheet.over {
+		u.sheet.w.RequestFocus()
+		return
+	}
+	u.banner = nil
+	u.opts.Go(func() {
+		doc, err := u.owner.Open(u.ctx, id)
+		u.opts.Do(func() {
+			if err != nil {
+				u.banner = problem(err)
+				u.rebuild()
+				return
+			}
+			if u.sheet != nil {
+				u.sheet.shut()
+			}
+			u.showSheet(doc)
+		})
+	})
+}
+
+func (u *UI) showSheet(doc approvals.Sheet) {
+	s := &sheet{u: u, doc: doc, gate: &gate{now: u.opts.Now}, group: &parts.Group{}, root: newFrame(fyne.NewSize(720, 640))}
+	s.w = u.app.NewWindow("Vault: a request")
+	s.w.SetPadded(false)
+	s.reason = look.Text(look.Caption, look.Ink3, closing)
+	s.confirm = parts.NewButton(parts.Primary, "", nothing, s.decide).Least(200)
+	s.confirm.Watch(s)
+	s.confirm.Disable()
+	s.group.Changed = s.refresh
+	height := float32(760)
+	if doc.Kind == approvals.ItemPairing {
+		height = 700
+		s.pairing()
+	} else {
+		s.action()
+	}
+	for _, c := range s.group.Choices() {
+		c.Watch(s)
+	}
+	for _, b := range s.blocks {
+		b.Watch(s)
+		b.Seen = s.refresh
+		b.Beyond = func(e *fyne.ScrollEvent) { s.scroll.Inner.Scrolled(e) }
+	}
+	s.root.layout = s.resized
+	s.root.touched = u.touch
+	s.w.SetContent(s.root)
+	s.w.SetCloseIntercept(s.close)
+	s.w.Canvas().SetOnTypedKey(s.Key)
+	u.sheet = s
+	s.gate.arm()
+	s.w.Resize(fyne.NewSize(720, height))
+	s.arrange(s.compact)
+	s.w.Show()
+	s.w.Canvas().Focus(s.heading)
+	s.gate.lost = nil
+}
+
+const (
+	closing = "Closing this window decides nothing."
+	nothing = "Nothing selected"
+)
+
+// Key implements [parts.Keys]: Escape closes and decides nothing.
+func (s *sheet) Key(k *fyne.KeyEvent) {
+	s.u.touch()
+	if k.Name == fyne.KeyEscape {
+		s.close()
+	}
+}
+
+// Focused implements [parts.Keys].
+func (s *sheet) Focused(o fyne.Focusable, on bool) {
+	s.gate.focused(o, on)
+	if on {
+		s.u.touch()
+	}
+}
+
+// resized makes the sheet deaf and chooses how its parts are shared out: the
+// footer stays in view and leaves the paper at least two fifths of the height.
+func (s *sheet) resized(size fyne.Size) {
+	if size == s.size || s.build == nil {
+		return
+	}
+	s.size = size
+	s.gate.arm()
+	_, footer := s.build(false)
+	compact := parts.HeightFor(footer, size.Width) > size.Height*0.5
+	if !s.laid || compact != s.compact {
+		s.arrange(compact)
+	}
+}
+
+// arrange puts the parts in their places.
+func (s *sheet) arrange(compact bool) {
+	s.compact, s.laid = compact, true
+	paper, footer := s.build(compact)
+	s.scroll = parts.NewScroll(parts.Sunk(look.Paper, 0, paper))
+	s.scroll.Inner.OnScrolled = func(fyne.Position) { s.refresh() }
+	above := []fyne.CanvasObject{s.band}
+	if s.doc.Demo {
+		above = append([]fyne.CanvasObject{demoStrip()}, above...)
+	}
+	below := []fyne.CanvasObject{parts.Hair(), footer}
+	if s.doc.Frame == "clicks" {
+		below = append(below, clickStrip())
+	}
+	s.root.content = stack(above, parts.Over(look.NewBox(look.Paper, "", 0), s.scroll), below...)
+	s.root.Refresh()
+	s.refresh()
+}
+
+// closingLine is the last line of a footer: the standing sentence and the button.
+func (s *sheet) closingLine() fyne.CanvasObject {
+	return parts.Row(12, parts.Grow(s.reason), s.confirm)
+}
+
+// seen says whether everything that is longer than its view has been at its end once.
+func (s *sheet) seen() bool {
+	if s.scroll != nil && s.scroll.AtEnd() {
+		s.read = true
+	}
+	for _, b := range s.blocks {
+		if !b.Complete() {
+			return false
+		}
+	}
+	return s.read
+}
+
+// refresh brings the button in line with the choice.
+func (s *sheet) refresh() {
+	seen := s.seen()
+	if s.over {
+		return
+	}
+	name, why := nothing, ""
+	if s.group.Taken() != nil {
+		_, name, why = s.verdict()
+		name = "Confirm: " + name
+		if why == "" && s.needs() && !seen {
+			why = "Scroll to the end of the text once; then you can confirm."
+			if s.partial() {
+				why = "Show all of the text and scroll to its end once; then you can confirm."
+			}
+		}
+	}
+	s.confirm.Set(name, s.group.Taken() != nil && why == "" && !s.busy)
+	if why == "" {
+		why = closing
+	}
+	s.reason.Set(look.Run{Text: why, Style: look.Caption, Color: look.Ink3})
+	s.root.Refresh()
+}
+
+func (s *sheet) partial() bool {
+	for _, b := range s.blocks {
+		if b.Partial() {
+			return true
+		}
+	}
+	return false
+}
+
+// decide sends the decision. It is the only place that does.
+func (s *sheet) decide() {
+	if s.over || s.busy || s.confirm.Disabled() || !s.gate.open() {
+		return
+	}
+	d, _, why := s.verdict()
+	if why != "" {
+		return
+	}
+	d.ID, d.Digest = s.doc.ID, s.doc.Digest
+	s.busy = true
+	s.refresh()
+	s.u.touch()
+	s.u.opts.Go(func() {
+		out, err := s.u.owner.Decide(s.u.ctx, d)
+		s.u.opts.Do(func() { s.came(d, out, err) })
+		s.u.changed()
+	})
+}
+
+// came shows what came of the decision.
+func (s *sheet) came(d approvals.Decision, out approvals.Outcome, err error) {
+	s.busy = false
+	var k *keys.Error
+	code := out.Code
+	if errors.As(err, &k) {
+		code = k.Code
+	}
+	if code == "done" || code == "declined" {
+		s.finish(s.done(d))
+		return
+	}
+	if _, ok := sentences[code]; ok {
+		err = &keys.Error{Code: code}
+	} else if err == nil {
+		err = errors.New(out.Detail)
+	}
+	s.finish(problem(err))
+}
+
+// done is what the vault says after a decision.
+func (s *sheet) done(d approvals.Decision) *banner {
+	who := s.asker()
+	b := &banner{tone: parts.Calm, icon: "check"}
+	pairing := s.doc.Kind == approvals.ItemPairing
+	switch d.Verdict {
+	case approvals.VerdictApprove:
+		b.what, b.more = "You approved one signature", who+" was given it."
+		if pairing {
+			b.what, b.more = "Paired as “"+safe(d.Name)+"”", "It may ask. Each thing it asks for comes to you."
+		}
+	case approvals.VerdictGrant:
+		b.what = "You approved this signature and granted more"
+		b.more = who + " may have " + plural(d.GrantUses, "more", "more") + " without asking, until " + signed(d.GrantUntil) + ". You can end this in Agents at any time."
+	case approvals.VerdictDecline:
+		b.icon = "decline"
+		b.what, b.more = "You declined", "Nothing was signed. "+who+" was told."
+		if pairing {
+			b.more = "It is told no. It may ask again later."
+		}
+	case approvals.VerdictDeclineBlock:
+		b.icon = "block"
+		b.what, b.more = "You declined and blocked "+who, "It is not heard again until you lift it in Agents."
+		if pairing {
+			b.what = "You declined and blocked this program"
+		}
+	}
+	return b
+}
+
+func (s *sheet) asker() string {
+	if s.doc.Agent == "" {
+		return "The program"
+	}
+	return safe(s.doc.Agent)
+}
+
+// finish leaves the band and says what happened. The way to the next request is on top,
+// away from the button that was just pressed.
+func (s *sheet) finish(b *banner) {
+	s.over = true
+	s.gate.arm()
+	s.build = nil
+	var next *parts.Button
+	for _, i := range s.u.state.Inbox {
+		if i.Next && i.ID != s.doc.ID && i.Kind != approvals.ItemWords {
+			id := i.ID
+			next = parts.NewButton(parts.Plain, "", "Open next", func() {
+				if s.gate.open() {
+					s.u.openSheet(id)
+				}
+			})
+			next.Watch(s)
+			break
+		}
+	}
+	shut := parts.NewButton(parts.Plain, "", "Close", func() {
+		if s.gate.open() {
+			s.close()
+		}
+	})
+	shut.Watch(s)
+	s.heading = parts.NewHeading(look.Text(look.Title, look.Ink, "What came of it"))
+	s.heading.Watch(s)
+	paper := parts.Pad(18, 24, 24, 24, parts.Column(14, s.heading, parts.Banner(b.tone, b.icon, b.what, b.more, next)))
+	above := []fyne.CanvasObject{s.band}
+	if s.doc.Demo {
+		above = append([]fyne.CanvasObject{demoStrip()}, above...)
+	}
+	s.root.content = stack(above, parts.Sunk(look.Paper, 0, paper), parts.Hair(), parts.Pad(14, 24, 14, 24, parts.Row(0, shut, parts.Spring())))
+	s.root.Refresh()
+	s.w.Canvas().Focus(s.heading)
+}
+
+// follow looks whether the request is still there.
+func (s *sheet) follow(st state) {
+	if s.over || s.busy {
+		return
+	}
+	for _, i := range st.Inbox {
+		if i.ID == s.doc.ID {
+			return
+		}
+	}
+	s.ended = true
+	until := "This request ended before you decided."
+	if s.doc.Until > 0 && !s.u.opts.Now().Before(s.u.at(s.doc.Until)) {
+		until = "This request ended at " + s.u.at(s.doc.Until).Format("15:04") + ", unanswered."
+	}
+	s.finish(&banner{parts.Calm, "clock", until, "Nothing was decided and nothing was signed."})
+}
+
+// close closes the window. Without a decision it tells the desk that there was none.
+func (s *sheet) close() {
+	if !s.over || s.ended {
+		id := s.doc.ID
+		s.u.opts.Go(func() { s.u.owner.Closed(id) })
+	}
+	s.shut()
+}
+
+func (s *sheet) shut() {
+	s.over = true
+	if s.u.sheet == s {
+		s.u.sheet = nil
+	}
+	s.w.SetCloseIntercept(nil)
+	s.w.Close()
+}
+
+// add adds an answer to the sheet; it takes no input while the sheet is deaf.
+func (s *sheet) add(v approvals.Verdict, label, why string) *parts.Choice {
+	return s.group.Add(string(v), label, why, s.gate.open)
+}

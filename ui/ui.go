@@ -1,0 +1,352 @@
+// Package ui is the owner's window: the inbox, the sheets on which decisions are made, and
+// the pages around them. It turns documents into pictures and clicks into
+// decisions of the [approvals.Owner] interface, and uses nothing else: no
+// cryptography, no database, no file, no socket.
+//
+// The program that owns the Fyne app makes it so:
+//
+//	u := ui.New(fyneApp, owner, ui.Options{})
+//	defer u.Close()
+//	u.Show()
+//	fyneApp.Run()
+//
+// Text from outside is drawn by package hostile alone and never above the seam
+// of a sheet, in a title, or in a notification.
+package ui
+
+import (
+	"context"
+	"io"
+	"reflect"
+	"sync"
+	"time"
+
+	"fyne.io/fyne/v2"
+
+	"vault/approvals"
+	"vault/assets"
+	"vault/ui/look"
+	"vault/ui/parts"
+)
+
+// Options are what the window needs from the program around it. Every zero value works.
+type Options struct {
+	// Now is the clock of the window. Default: time.Now.
+	Now func() time.Time
+	// Zone is where the owner's times are shown. Default: time.Local. Times that are signed are in UTC.
+	Zone *time.Location
+	// Do runs a function on the Fyne goroutine. Default: fyne.Do.
+	Do func(func())
+	// Go runs a function that may block. Default: a new goroutine.
+	Go func(func())
+	// Export makes a new file for the owner and says where. It is called by Go. Nil hides exports.
+	Export func(name string) (file File, path string, err error)
+	// BackupFile proposes the path of a backup. Nil hides backups.
+	BackupFile func() string
+	// Notify says that something waits. Nil sends a notification without content through the app.
+	Notify func()
+}
+
+// File is a file that the window fills and closes.
+type File = io.WriteCloser
+
+// UI is the window of one vault. Its methods belong on the Fyne goroutine, except Close.
+type UI struct {
+	app   fyne.App
+	owner approvals.Owner
+	opts  Options
+
+	main    fyne.Window
+	root    *frame
+	page    string
+	state   state
+	known   bool // state was loaded once
+	sheet   *sheet
+	focus   fyne.Focusable
+	scroll  map[string]*parts.Scroll
+	banner  *banner // what came of the last thing the owner did
+	busy    string  // what the vault is doing for the owner, or ""
+	first   firstRun
+	agents  agentsPage
+	domains domainsPage
+	log     activityPage
+	set     settingsPage
+	waiting map[string]bool
+	touched time.Time
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	stop   func()
+
+	mu      sync.Mutex
+	loading bool
+	again   bool
+	filter  approvals.EventFilter
+}
+
+// state is everything the pages show, taken at one time.
+type state struct {
+	Status   approvals.Status
+	Inbox    []approvals.Item
+	Domains  []approvals.DomainView
+	Clients  []approvals.ClientView
+	Settings approvals.Settings
+	Events   []approvals.Event
+	EventErr string
+}
+
+// banner is a remark of the vault on the page that is open.
+type banner struct {
+	tone       parts.Tone
+	icon       string
+	what, more string
+}
+
+// New makes the window of owner without showing it, sets the theme of the app and
+// begins to watch. It blocks on nothing.
+func New(app fyne.App, owner approvals.Owner, opts Options) *UI {
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Zone == nil {
+		opts.Zone = time.Local
+	}
+	if opts.Do == nil {
+		opts.Do = fyne.Do
+	}
+	if opts.Go == nil {
+		opts.Go = func(f func()) { go f() }
+	}
+	u := &UI{app: app, owner: owner, opts: opts, page: "inbox", scroll: map[string]*parts.Scroll{}, waiting: map[string]bool{}}
+	u.ctx, u.cancel = context.WithCancel(context.Background())
+	if u.opts.Notify == nil {
+		u.opts.Notify = func() { app.SendNotification(fyne.NewNotification("Vault", "A request is waiting.")) }
+	}
+	app.Settings().SetTheme(look.New("system", 100))
+	u.main = app.NewWindow("Vault")
+	u.main.SetPadded(false)
+	if icon, err := assets.App("icon-128.png"); err == nil {
+		u.main.SetIcon(fyne.NewStaticResource("icon-128.png", icon))
+	}
+	u.main.Resize(fyne.NewSize(1180, 740))
+	u.root = newFrame(fyne.NewSize(900, 600))
+	u.root.touched = u.touch
+	u.main.SetContent(u.root)
+	u.first.init(u)
+	u.domains.init(u)
+	u.log.init(u)
+	u.stop = owner.Watch(u.changed)
+	u.changed()
+	return u
+}
+
+// Window is the main window.
+func (u *UI) Window() fyne.Window { return u.main }
+
+// Show shows the main window and brings it to the front.
+func (u *UI) Show() {
+	u.main.Show()
+	u.main.RequestFocus()
+}
+
+// Close ends watching and everything the window has asked for. It may be called from
+// any goroutine and does not close windows.
+func (u *UI) Close() {
+	u.stop()
+	u.cancel()
+}
+
+// Rearm makes open sheets deaf for a second, as when a window comes to the front. The
+// program calls it from the app's OnEnteredForeground.
+func (u *UI) Rearm() {
+	if u.sheet != nil {
+		u.sheet.gate.arm()
+	}
+}
+
+// changed loads the state anew, off the Fyne goroutine, one load at a time. It
+// may be called from any goroutine and is the only way in for what happens elsewhere.
+func (u *UI) changed() {
+	u.mu.Lock()
+	if u.loading {
+		u.again = true
+		u.mu.Unlock()
+		return
+	}
+	u.loading = true
+	u.mu.Unlock()
+	u.opts.Go(u.load)
+}
+
+func (u *UI) load() {
+	for {
+		u.mu.Lock()
+		filter := u.filter
+		u.mu.Unlock()
+		s := state{Status: u.owner.Status(), Inbox: u.owner.Inbox(), Domains: u.owner.Domains(), Clients: u.owner.Clients(), Settings: u.owner.Settings()}
+		if s.Status.State != approvals.StateNone {
+			events, err := u.owner.Events(filter)
+			s.Events = events
+			if err != nil {
+				s.EventErr = err.Error()
+			}
+		}
+		if u.ctx.Err() != nil {
+			return
+		}
+		u.opts.Do(func() { u.apply(s) })
+		u.mu.Lock()
+		if !u.again {
+			u.loading = false
+			u.mu.Unlock()
+			return
+		}
+		u.again = false
+		u.mu.Unlock()
+	}
+}
+
+// apply shows a new state. It runs on the Fyne goroutine.
+func (u *UI) apply(s state) {
+	old, first := u.state, !u.known
+	if !first && reflect.DeepEqual(old, s) {
+		return
+	}
+	u.state, u.known = s, true
+	if first || old.Settings.Theme != s.Settings.Theme || old.Settings.TextScale != s.Settings.TextScale {
+		u.app.Settings().SetTheme(look.New(s.Settings.Theme, s.Settings.TextScale))
+		if u.sheet != nil {
+			u.sheet.gate.arm()
+		}
+	}
+	u.notice(first)
+	if u.sheet != nil {
+		u.sheet.follow(s)
+	}
+	u.rebuild()
+}
+
+// notice tells of requests that are new, without their content.
+func (u *UI) notice(first bool) {
+	now := map[string]bool{}
+	fresh := false
+	for _, i := range u.state.Inbox {
+		if i.Kind == approvals.ItemWords {
+			continue
+		}
+		now[i.ID] = true
+		fresh = fresh || !u.waiting[i.ID]
+	}
+	u.waiting = now
+	if fresh && !first && u.state.Settings.Notifications {
+		u.opts.Notify()
+	}
+}
+
+// touch tells the desk that the owner is here, at most every few seconds.
+func (u *UI) touch() {
+	now := u.opts.Now()
+	if now.Sub(u.touched) < 5*time.Second && now.After(u.touched) {
+		return
+	}
+	u.touched = now
+	u.opts.Go(u.owner.Touch)
+}
+
+// Key implements [parts.Keys] for the main window, where stray keys do nothing.
+func (u *UI) Key(*fyne.KeyEvent) { u.touch() }
+
+// Focused implements [parts.Keys].
+func (u *UI) Focused(o fyne.Focusable, on bool) {
+	u.touch()
+	if on {
+		u.focus = o
+	}
+}
+
+// button makes a button of the main window.
+func (u *UI) button(kind parts.Kind, icon, label string, tap func()) *parts.Button {
+	b := parts.NewButton(kind, icon, label, func() {
+		u.touch()
+		tap()
+	})
+	b.Watch(u)
+	return b
+}
+
+// run does something that may block, with words for the meantime, and shows what
+// came of it. Then runs on the Fyne goroutine.
+func (u *UI) run(busy string, f func(context.Context) error, then func(error)) {
+	u.busy, u.banner = busy, nil
+	u.rebuild()
+	u.opts.Go(func() {
+		err := f(u.ctx)
+		u.opts.Do(func() {
+			u.busy = ""
+			if err != nil {
+				u.banner = problem(err)
+			}
+			if then != nil {
+				then(err)
+			}
+			u.rebuild()
+		})
+		u.changed()
+	})
+}
+
+// open goes to a page.
+func (u *UI) open(page string) {
+	if u.page != page {
+		u.page, u.banner = page, nil
+		u.agents.asking, u.agents.renaming = "", ""
+	}
+	u.rebuild()
+	if s := u.scroll[page]; s != nil {
+		s.Inner.ScrollToTop()
+	}
+	if page == "activity" {
+		u.changed()
+	}
+}
+
+// rebuild draws the main window anew and gives the keyboard back to the control of the same name.
+func (u *UI) rebuild() {
+	if !u.known {
+		return
+	}
+	held, _ := u.main.Canvas().Focused().(*parts.Button)
+	switch u.state.Status.State {
+	case approvals.StateNone:
+		u.root.set(u.framed(u.first.view(u)))
+	case approvals.StateLocked, approvals.StateOpening:
+		u.root.set(u.framed(u.locked()))
+	default:
+		u.root.set(u.framed(u.pages()))
+	}
+	if held == nil {
+		return
+	}
+	if b := findButton(u.root.content, held.Label()); b != nil && !b.Disabled() {
+		u.main.Canvas().Focus(b)
+	}
+}
+
+// findButton returns the first button with a label below an object.
+func findButton(o fyne.CanvasObject, label string) *parts.Button {
+	switch o := o.(type) {
+	case *parts.Button:
+		if o.Label() == label {
+			return o
+		}
+	case *parts.Scroll:
+		return findButton(o.Inner.Content, label)
+	case *fyne.Container:
+		for _, c := range o.Objects {
+			if b := findButton(c, label); b != nil {
+				return b
+			}
+		}
+	}
+	return nil
+}

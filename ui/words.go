@@ -1,0 +1,187 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"vault/approvals"
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+	"vault/approvals/plain"
+	"vault/ui/parts"
+)
+
+// safe is a name the owner gave, or a sentence of the desk, with anything that cannot be seen
+// marked. Names are cut to a length that cannot push the rest away.
+func safe(s string) string {
+	short := plain.First(s, 80)
+	if short != s {
+		short += "…"
+	}
+	return plain.TerminalLine(short)
+}
+
+// short is first 8 … last 8 of a digest.
+func short(hex string) string {
+	h := strings.TrimPrefix(hex, "0x")
+	if len(h) <= 17 {
+		return plain.TerminalLine(h)
+	}
+	return plain.TerminalLine(h[:8] + "…" + h[len(h)-8:])
+}
+
+// grouped writes hex digits in groups of four.
+func grouped(hex string, digits int) string {
+	h := strings.ToUpper(strings.TrimPrefix(hex, "0x"))
+	h = h[:min(len(h), digits)]
+	var out []string
+	for len(h) > 4 {
+		out, h = append(out, h[:4]), h[4:]
+	}
+	return strings.Join(append(out, h), " ")
+}
+
+func (u *UI) at(ms int64) time.Time { return time.UnixMilli(ms).In(u.opts.Zone) }
+
+// day writes a date as 31 December 2026.
+func day(t time.Time) string { return t.Format("2 January 2006") }
+
+// signed writes a time that is signed.
+func signed(ms int64) string {
+	return time.UnixMilli(ms).UTC().Format("2 January 2006, 15:04") + " UTC"
+}
+
+// ago says how long something is past.
+func (u *UI) ago(ms int64) string {
+	d := u.opts.Now().Sub(time.UnixMilli(ms))
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", d/time.Minute)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%d h ago", d/time.Hour)
+	}
+	return day(u.at(ms))
+}
+
+// plural writes a count with its unit.
+func plural[T int | int64 | uint64](n T, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return parts.Number(n) + " " + many
+}
+
+// problem is the banner for an error of the desk or the key process.
+func problem(err error) *banner {
+	var k *keys.Error
+	code, detail := "", err.Error()
+	if errors.As(err, &k) {
+		code, detail = k.Code, k.Detail
+	}
+	if s, ok := sentences[code]; ok {
+		return &banner{parts.Alarm, "error", s[0], s[1]}
+	}
+	return &banner{parts.Alarm, "error", "That did not work", "Nothing was changed. " + safe(detail)}
+}
+
+// sentences are the words for the codes of errors: what happened; what did not, and what to do.
+var sentences = map[string][2]string{
+	"wrong_passphrase":  {"That passphrase does not open this vault", "Nothing was changed."},
+	"cancelled":         {"Nothing was done", "The secret window was closed. Nothing was changed."},
+	"keyring_timeout":   {"The keyring did not answer", "Nothing was changed and your vault is intact. Unlock the keyring, or use your passphrase."},
+	"keyring_locked":    {"Your keyring is locked", "Nothing was changed. Unlock it, then try again."},
+	"keyring_denied":    {"The keyring refused this program", "Nothing was changed. Allow Vault there, or use your passphrase."},
+	"keyring_absent":    {"There is no keyring here", "Nothing was changed. Choose a passphrase; you can change this later."},
+	"keyring_not_found": {"A vault is here, but its key is not in this keyring", "No new vault was made. Open the right keyring, or use your recovery words."},
+	"sealed_damaged":    {"The sealed file is damaged", "No new vault was made. Restore a copy of it, or use your recovery words."},
+	"other_root":        {"These words open another vault", "Nothing was changed."},
+	"no_passkey":        {"This needs a passkey and none is enrolled", "Nothing was changed."},
+	"locked":            {"The vault is locked", "Nothing was decided. Unlock it, then open the request again."},
+	"away":              {"The screen is locked", "Nothing was decided."},
+	"already_decided":   {"This was decided already", "The first decision counts; this one changed nothing."},
+	"expired":           {"This request ended before your decision", "Nothing was decided and nothing was signed."},
+	"changed":           {"The request changed after it was shown", "Nothing was decided. Open it again to see what it is now."},
+	"store_failed":      {"The vault could not write its log", "Nothing was decided and nothing was signed. Look at the disk, then try again."},
+	"rolled_back":       {"An older copy of this vault was put back", "Nothing can be signed. If you did this, start a new instance; grants are then suspended."},
+	"anchor_missing":    {"The keyring no longer remembers this vault's log", "Nothing can be signed until you start a new instance."},
+	"copied":            {"This folder was copied or moved", "Nothing can be signed here until you start a new instance; grants are then suspended."},
+	"log_damaged":       {"The log is damaged", "Signing has stopped. Export what is here before you do anything else."},
+	"newer_format":      {"A newer version of Vault made this folder", "It opens for reading only. Nothing was changed."},
+}
+
+// trouble is the banner for what stops the vault.
+func trouble(t *approvals.Trouble) *banner {
+	s, ok := sentences[t.Code]
+	if !ok {
+		return &banner{parts.Alarm, "error", "Signing has stopped", safe(t.Detail)}
+	}
+	if t.Code == "log_damaged" && t.Seq > 0 {
+		s[0] = fmt.Sprintf("Entry %s of the log was changed after it was written", parts.Number(t.Seq))
+	}
+	return &banner{parts.Alarm, "error", s[0], s[1]}
+}
+
+// lockWords says why the vault locked.
+func lockWords(s approvals.Status) string {
+	switch s.LockReason {
+	case "idle":
+		return fmt.Sprintf("It locked after %s without use. The key process has ended.", plural(s.IdleMS/60000, "minute", "minutes"))
+	case "suspend":
+		return "It locked when the computer went to sleep. The key process has ended."
+	case "":
+		return "The key process is not running."
+	}
+	return "You locked it. The key process has ended."
+}
+
+var protections = []struct {
+	value            keys.Protection
+	name, why, short string
+}{
+	{keys.ProtectKeyringAndPassphrase, "Keyring and passphrase", "Both are needed. A stolen disk or a program that reads your files opens nothing.", "keyring and passphrase"},
+	{keys.ProtectPassphrase, "Passphrase only", "For computers without a keyring. No copy of the log's end is kept elsewhere here.", "passphrase only"},
+	{keys.ProtectKeyring, "Keyring only", "Any program you run can open this vault without asking. No passkey can be enrolled.", "keyring only"},
+}
+
+func protectionName(p keys.Protection) string {
+	for _, x := range protections {
+		if x.value == p {
+			return x.name
+		}
+	}
+	return "Not known until the vault is opened"
+}
+
+// kindWords says what an entry of the log is, with its icon, and the filter it belongs to.
+func kindWords(kind string) (words, icon, group string) {
+	if k, ok := kinds[kind]; ok {
+		return k[0], k[1], k[2]
+	}
+	return strings.ReplaceAll(kind, ".", " "), "info", ""
+}
+
+// kinds has the words, the icon and the filter of each kind of entry.
+var kinds = map[string][3]string{
+	string(journal.KindCreated):           {"The vault was made", "mark", "keys"},
+	string(journal.KindInstanceStarted):   {"A new instance began", "mark", "keys"},
+	string(journal.KindUnlocked):          {"Unlocked", "unlock", "keys"},
+	string(journal.KindLocked):            {"Locked", "lock", "keys"},
+	string(journal.KindWordsShown):        {"The recovery words were shown", "hidden", "keys"},
+	string(journal.KindProtectionChanged): {"The protection was changed", "key", "keys"},
+	string(journal.KindSettingChanged):    {"A setting was changed", "settings", "keys"},
+	string(journal.KindDomainCreated):     {"A domain was made", "domain", "keys"},
+	string(journal.KindClientPaired):      {"Paired", "agent", "agent"},
+	string(journal.KindClientEnded):       {"Ended", "off", "agent"},
+	string(journal.KindGrantMade):         {"A grant was made", "grant", "decision"},
+	string(journal.KindGrantEnded):        {"A grant was ended", "off", "decision"},
+	string(journal.KindActionSigned):      {"Signed", "sign", "signature"},
+	string(journal.KindRequestAnswered):   {"Answered", "decline", "decision"},
+	string(journal.KindRequestSeen):       {"You opened the sheet", "observed", ""},
+	string(journal.KindSnapshot):          {"The state was summed up", "file", ""},
+}
