@@ -212,6 +212,8 @@ type Signed struct {
 	Record       json.RawMessage `json:"record"`                // public action record (AgentEnvelope 10)
 	Attestation  json.RawMessage `json:"attestation,omitempty"` // the domain's word that the address belongs to the envelope
 	LogHead      json.RawMessage `json:"log_head"`              // signed head over the entry
+	By           string          `json:"by"`                    // click, passkey or grant
+	Seq          uint64          `json:"seq"`                   // number of the log entry
 }
 
 // ActionSign asks for a signature and blocks until it was decided or ctx ends; a

@@ -19,7 +19,6 @@ import (
 	"vault/approvals/fourwords"
 	"vault/approvals/plain"
 	"vault/cmd/internal/secret"
-	"vault/cmd/vault/internal/sentence"
 	"vault/cmd/vault/internal/tty"
 )
 
@@ -238,17 +237,9 @@ func (p *Prompter) RestoreInput(ctx context.Context, a secret.Ask) ([]byte, erro
 	return answer, p.say("One moment.\n")
 }
 
-// Finish implements [secret.Prompter].
-func (p *Prompter) Finish(_ context.Context, code string) {
-	if code == "" || code == "cancelled" {
-		return
-	}
-	s, remedy, ok := sentence.Of(code)
-	if !ok {
-		s, remedy, _ = sentence.Of("internal")
-	}
-	_ = p.say("%s %s\n", s, remedy) // nobody is left to tell
-}
+// Finish implements [secret.Prompter]. It says nothing: the desk, which sits on the
+// same terminal, says what came of it, and two would write at once.
+func (p *Prompter) Finish(context.Context, string) {}
 
 // line reads one line, of at most secret.MaxAnswer bytes, that is typed after the
 // prompt. Ctrl-C, and Ctrl-D on an empty line, are ErrCancelled; so is the end of

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"unicode/utf16"
+
+	"github.com/spf13/cobra"
+
+	"vault/approvals/plain"
+	"vault/derive/envelope"
+	"vault/derive/jcs"
+	"vault/ipc/client"
+	"vault/ipc/socket"
+)
+
+func (p *program) agentCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "agent",
+		Short: "What an agent does: pair, ask for signatures, see what it could reach",
+		Args:  none,
+		RunE:  func(*cobra.Command, []string) error { return usageError("say pair, sign or status") },
+	}
+	c.AddCommand(p.agentPair(), p.agentSign(), p.agentStatus())
+	return c
+}
+
+func nameFlag(c *cobra.Command, name *string) {
+	c.Flags().StringVar(name, "name", "agent", "the agent's own `name`; its pairing is kept under it")
+}
+
+func (p *program) agentPair() *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use:   "pair",
+		Short: "Ask the vault to be paired; prints the six digits to compare",
+		Args:  none,
+		RunE:  func(c *cobra.Command, _ []string) error { return p.pair(c.Context(), name) },
+	}
+	nameFlag(c, &name)
+	return c
+}
+
+func (p *program) pair(ctx context.Context, name string) error {
+	file, err := client.File(name)
+	if err != nil {
+		return usageError(err.Error())
+	}
+	conn, err := p.dial(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	pairing, err := conn.Pair(ctx, name, func(digits string) {
+		_ = p.printf("Number: %s\nCompare it with the one the vault shows. Waiting for the owner.\n", plain.TerminalLine(digits))
+	})
+	if err != nil {
+		return err
+	}
+	defer pairing.Wipe()
+	if err := pairing.Save(file); err != nil {
+		return &failure{code: "file_unwritable", detail: file, status: statusNotDone, err: err}
+	}
+	return p.printf("Paired as %s with vault %s. The secret is in %s; whoever can read that file can use this pairing.\n",
+		plain.TerminalLine(pairing.Client), plain.TerminalLine(pairing.Vault), plain.TerminalLine(file))
+}
+
+func (p *program) dial(ctx context.Context) (*client.Conn, error) {
+	path, err := socket.PathFrom(p.getenv)
+	if err != nil {
+		return nil, err
+	}
+	return client.Dial(ctx, path)
+}
+
+// hello connects and proves the pairing kept under name.
+func (p *program) hello(ctx context.Context, name string) (*client.Conn, *client.Pairing, error) {
+	file, err := client.File(name)
+	if err != nil {
+		return nil, nil, usageError(err.Error())
+	}
+	pairing, err := client.Load(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	conn, err := p.dial(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, err := conn.Hello(ctx, pairing); err != nil {
+		pairing.Wipe()
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	return conn, pairing, nil
+}
+
+// signing is what agent sign is told.
+type signing struct {
+	name, payload, envelope, out string
+	request, session             string
+	domain, agentID, operation   string
+	resources                    []string
+	index, maxUses, minutes      int64
+	onlyGranted                  bool
+}
+
+func (p *program) agentSign() *cobra.Command {
+	var s signing
+	c := &cobra.Command{
+		Use:   "sign --payload FILE (--envelope FILE | --domain ID --operation NAME --resource NAME...)",
+		Short: "Ask for one signature, wait for the owner, and save the answer",
+		Args:  none,
+		RunE:  func(c *cobra.Command, _ []string) error { return p.sign(c.Context(), s) },
+	}
+	f := c.Flags()
+	nameFlag(c, &s.name)
+	f.StringVar(&s.payload, "payload", "", "`file` with the JSON object to be signed")
+	f.StringVar(&s.envelope, "envelope", "", "`file` with the action envelope; or give its parts:")
+	f.StringVar(&s.domain, "domain", "", "domain `id` or hash")
+	f.StringVar(&s.agentID, "agent-id", "", "agent id in the envelope; the name where it is not given")
+	f.StringVar(&s.operation, "operation", "", "what the signature is for, such as send-invoice")
+	f.StringArrayVar(&s.resources, "resource", nil, "what it concerns; may be given again")
+	f.Int64Var(&s.index, "index", 0, "action index")
+	f.Int64Var(&s.maxUses, "max-uses", 1, "uses that the envelope allows")
+	f.Int64Var(&s.minutes, "minutes", 24*60, "how long the envelope lasts, from the beginning of this UTC day")
+	f.StringVar(&s.request, "request", "", "request `id`; the same id and bytes give the same answer")
+	f.StringVar(&s.session, "session", "", "session `id`")
+	f.BoolVar(&s.onlyGranted, "only-granted", false, "ask nobody: sign only under a grant")
+	f.StringVar(&s.out, "out", "", "new `file` for the answer; standard output where it is not given")
+	return c
+}
+
+func (p *program) sign(ctx context.Context, s signing) error {
+	if s.payload == "" {
+		return usageError("name the payload's file with --payload")
+	}
+	payload, err := readRegular(s.payload)
+	if err != nil {
+		return err
+	}
+	conn, pairing, err := p.hello(ctx, s.name)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer pairing.Wipe()
+	ask := client.Sign{RequestID: s.request, Session: s.session, Payload: payload, Grant: s.onlyGranted}
+	if s.envelope != "" {
+		if ask.Envelope, err = readRegular(s.envelope); err != nil {
+			return err
+		}
+	} else if ask.Envelope, err = p.makeEnvelope(ctx, conn, s); err != nil {
+		return err
+	}
+	if ask.RequestID == "" {
+		var id [12]byte
+		if _, err := rand.Read(id[:]); err != nil {
+			return err
+		}
+		ask.RequestID = "r_" + hex.EncodeToString(id[:])
+	}
+	if _, err := fmt.Fprintf(p.errOut, "Request %s. Waiting for the owner.\n", plain.TerminalLine(ask.RequestID)); err != nil {
+		return err
+	}
+	signed, err := conn.ActionSign(ctx, ask)
+	if err != nil {
+		return err
+	}
+	if file, ferr := client.File(s.name); ferr == nil {
+		_ = pairing.Save(file) // the head it remembers; the next hello sends an older one otherwise
+	}
+	raw, err := json.MarshalIndent(signed, "", "  ")
+	if err != nil {
+		return err
+	}
+	answer := asciiJSON(raw)
+	if s.out == "" {
+		return p.printf("%s\n", answer)
+	}
+	return writeNew(s.out, append(answer, '\n'))
+}
+
+// makeEnvelope builds the action envelope from its parts, in the vault's own domain.
+func (p *program) makeEnvelope(ctx context.Context, conn *client.Conn, s signing) (json.RawMessage, error) {
+	if s.domain == "" || s.operation == "" || len(s.resources) == 0 {
+		return nil, usageError("name the domain, the operation and a resource, or an envelope file")
+	}
+	raw, err := conn.Domain(ctx, s.domain)
+	if err != nil {
+		return nil, err
+	}
+	v, err := jcs.Parse(raw, jcs.AgentEnvelope)
+	if err != nil {
+		return nil, err
+	}
+	if s.agentID == "" {
+		s.agentID = s.name
+	}
+	now := p.now().UTC()
+	// From the day's beginning, so that asking again today makes the same envelope.
+	from := now.Truncate(24 * 60 * 60 * 1e9).UnixMilli()
+	e, err := envelope.NewActionEnvelopeFor(v.Get("domainInfo").Get("domainId").Text(), v.Get("domainHash").Text(), envelope.ActionFields{
+		AgentID: s.agentID, ActionIndex: s.index, Operation: s.operation, Resources: s.resources,
+		Window: envelope.Window{NotBefore: envelope.Some(from), NotAfter: envelope.Some(from + s.minutes*60_000)},
+		Mode:   envelope.ModeBoth, MaxUses: envelope.Some(s.maxUses),
+	})
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	return json.RawMessage(e.Canonical()), nil
+}
+
+// asciiJSON writes the characters of JSON text that are not plain ASCII as escapes: it
+// stays the same document, and no terminal does anything with it.
+func asciiJSON(raw []byte) []byte {
+	var out []byte
+	for _, r := range string(raw) {
+		switch {
+		case r == 0x7f || r > 0x7f && r < 0x10000:
+			out = fmt.Appendf(out, "\\u%04x", r)
+		case r >= 0x10000:
+			hi, lo := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, "\\u%04x\\u%04x", hi, lo)
+		default:
+			out = append(out, byte(r))
+		}
+	}
+	return out
+}
+
+// writeNew writes a file that must not exist, readable by its owner.
+func writeNew(name string, content []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return &failure{code: "file_exists", detail: name, status: statusUsage, err: err}
+	}
+	if err != nil {
+		return &failure{code: "file_unwritable", detail: name, status: statusUsage, err: err}
+	}
+	_, werr := f.Write(content)
+	if err := errors.Join(werr, f.Close()); err != nil {
+		return &failure{code: "file_unwritable", detail: name, status: statusNotDone, err: err}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"vault/approvals"
+	"vault/approvals/folder"
+	"vault/approvals/plain"
+	"vault/cmd/vault/internal/session"
+	"vault/cmd/vault/internal/wake"
+	"vault/ipc"
+	"vault/ipc/socket"
+)
+
+// opened is a desk over the vault's folder, with what has to be closed after it.
+type opened struct {
+	desk *approvals.Desk
+	undo []func() error // in the order in which they were opened
+}
+
+// openDesk takes the folder and makes the desk, locked. No agent reaches it yet.
+func (p *program) openDesk(ctx context.Context) (_ *opened, err error) {
+	home, err := p.home()
+	if err != nil {
+		return nil, err
+	}
+	o := &opened{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, o.close())
+		}
+	}()
+	lock, err := folder.Take(home)
+	if err != nil {
+		return nil, err
+	}
+	o.undo = append(o.undo, lock.Close)
+	path, err := socket.PathFrom(p.getenv)
+	if err != nil {
+		path = "" // serve says why; the other commands need no socket
+	}
+	o.desk, err = approvals.New(ctx, approvals.Options{
+		Folder: home, Socket: path, Launcher: launcher{folder: home},
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.undo = append(o.undo, o.desk.Close)
+	return o, nil
+}
+
+// close locks the vault and gives everything back, newest first.
+func (o *opened) close() error {
+	var errs []error
+	for i := len(o.undo) - 1; i >= 0; i-- {
+		errs = append(errs, o.undo[i]())
+	}
+	o.undo = nil
+	return errors.Join(errs...)
+}
+
+// shutdownPatience is how long agents' connections may take to end.
+const shutdownPatience = 3 * time.Second
+
+// startDesk opens the desk and lets agents in, runs surface, and locks and closes
+// everything when it returns. show is what a second start of the program asks for.
+func (p *program) startDesk(ctx context.Context, show func(), surface func(context.Context, *approvals.Desk) error) (err error) {
+	o, err := p.openDesk(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.close()) }()
+	path, err := socket.PathFrom(p.getenv)
+	if err != nil {
+		return err
+	}
+	listener, err := socket.Listen(path)
+	if err != nil {
+		return err
+	}
+	server := ipc.New(ipc.Options{Agents: o.desk.Agents(), Log: p.log})
+	var tasks sync.WaitGroup
+	run, stop := context.WithCancel(ctx)
+	tasks.Go(func() {
+		if err := server.Serve(listener); !errors.Is(err, ipc.ErrStopped) {
+			p.log(err)
+		}
+	})
+	tasks.Go(func() { o.desk.Run(run) })
+	defer func() {
+		stop()
+		ending, cancel := context.WithTimeout(context.Background(), shutdownPatience)
+		defer cancel()
+		server.Shutdown(ending)
+		tasks.Wait()
+	}()
+
+	owner := o.desk.Owner()
+	lock := func(reason string) {
+		if owner.Status().State == approvals.StateOpen || owner.Status().State == approvals.StateAway {
+			if err := owner.Lock(run, reason); err != nil {
+				p.log(err)
+			}
+		}
+	}
+	// Without the wake socket a second start says that a vault is open, and no more.
+	if l, err := wake.Listen(o.home(), func(w wake.Word) {
+		switch w {
+		case wake.Show:
+			show()
+		case wake.Lock:
+			lock("asked")
+		}
+	}); err != nil {
+		p.log(err)
+	} else {
+		defer func() { err = errors.Join(err, l.Close()) }()
+	}
+	session.Watch(run, session.Events{Away: owner.SetAway, Sleep: func() { lock("suspend") }})
+	return surface(run, o.desk)
+}
+
+func (o *opened) home() string { return o.desk.Owner().Status().Folder }
+
+// log tells whoever started the program of a fault of the vault itself.
+func (p *program) log(err error) {
+	_, _ = fmt.Fprintln(p.errOut, "vault: "+plain.TerminalLine(err.Error())) // there is nobody else to tell
+}

@@ -1,0 +1,33 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"net"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// linePair makes a line: the end for this process, and the one to be inherited.
+func linePair() (here net.Conn, there *os.File, err error) {
+	syscall.ForkLock.RLock()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	if err == nil {
+		unix.CloseOnExec(fds[0])
+		unix.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	there = os.NewFile(uintptr(fds[1]), "key process")
+	mine := os.NewFile(uintptr(fds[0]), "key process")
+	defer mine.Close()
+	if here, err = net.FileConn(mine); err != nil {
+		return nil, nil, errors.Join(err, there.Close())
+	}
+	return here, there, nil
+}
