@@ -37,7 +37,7 @@ func (s *Signer) Commit(_ context.Context, acts []keys.Act) ([]keys.Answer, erro
 			continue
 		}
 		var e *keys.Error
-		errors.As(fault(err), &e)
+		errors.As(s.fault(err), &e)
 		answers[i] = keys.Answer{Err: e}
 		for j := i + 1; j < len(acts); j++ {
 			answers[j].Err = refuse("not_tried", "an act before it was refused")
@@ -293,7 +293,7 @@ func (s *Signer) Address(_ context.Context, raw []byte) (string, error) {
 		return err
 	})
 	if err != nil {
-		return "", fault(err)
+		return "", s.fault(err)
 	}
 	s.remember(e.Hash(), known)
 	return known.address, nil
@@ -318,11 +318,11 @@ func (s *Signer) Plan(_ context.Context, domainInfo []byte) ([]byte, error) {
 	}
 	at, err := envelope.FormatTime(s.cfg.Clock.Now())
 	if err != nil {
-		return nil, fault(err)
+		return nil, s.fault(err)
 	}
 	p, err := s.project(info, at)
 	if err != nil {
-		return nil, fault(err)
+		return nil, s.fault(err)
 	}
 	return p.Canonical(), nil
 }

@@ -60,7 +60,7 @@ func (s *Signer) talk(ctx context.Context, surface keys.Surface, f func(*talk) e
 	err = f(&talk{ctx, w, s.cfg.Custody.Rand})
 	code := ""
 	var e *keys.Error
-	if errors.As(fault(err), &e) && e.Code != "cancelled" {
+	if errors.As(s.fault(err), &e) && e.Code != "cancelled" {
 		code = e.Code
 	}
 	w.Finish(code)
@@ -247,10 +247,10 @@ func (s *Signer) Create(ctx context.Context, c keys.Create) (keys.Public, error)
 	}
 	found, err := custody.Look(s.cfg.Custody.Dir, s.cfg.Custody.Evidence...)
 	if err != nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	if found.State != custody.None {
-		return keys.Public{}, fault(custody.ErrExists)
+		return keys.Public{}, s.fault(custody.ErrExists)
 	}
 	q := Question{Purpose: "create", Demo: c.Demo}
 	var v *custody.Vault
@@ -291,7 +291,7 @@ func (s *Signer) Create(ctx context.Context, c keys.Create) (keys.Public, error)
 		}
 	}
 	if err != nil && v == nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	// The vault is there. Words that were not written down are put off.
 	return s.install(v)
@@ -327,13 +327,13 @@ func (s *Signer) Unlock(ctx context.Context, u keys.Unlock) (keys.Public, error)
 	}
 	found, err := custody.Look(s.cfg.Custody.Dir, s.cfg.Custody.Evidence...)
 	if err != nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	switch {
 	case found.State == custody.None:
-		return keys.Public{}, fault(custody.ErrNoVault)
+		return keys.Public{}, s.fault(custody.ErrNoVault)
 	case found.State != custody.Present:
-		return keys.Public{}, fault(found.Why)
+		return keys.Public{}, s.fault(found.Why)
 	}
 	var v *custody.Vault
 	open := func(p *custody.Secret) (err error) {
@@ -347,7 +347,7 @@ func (s *Signer) Unlock(ctx context.Context, u keys.Unlock) (keys.Public, error)
 		err = open(nil)
 	}
 	if err != nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	return s.install(v)
 }
@@ -408,7 +408,7 @@ func (s *Signer) Restore(ctx context.Context, r keys.Restore) (keys.Public, erro
 		}
 	})
 	if err != nil && v == nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	return s.install(v)
 }
@@ -447,11 +447,11 @@ func (s *Signer) NewInstance(ctx context.Context) (keys.Public, error) {
 		reason = codeCopied
 	}
 	if err := v.NewInstance(ctx); err != nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	// Where this is not written, the next opening says "copied", which is as strict.
 	if err := setStart(ctx, v, reason); err != nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	return s.install(v)
 }
@@ -471,7 +471,7 @@ func (s *Signer) ShowWords(ctx context.Context, surface keys.Surface) error {
 		return errNoPasskey
 	}
 	if err := v.Doubt(); err != nil {
-		return fault(err)
+		return s.fault(err)
 	}
 	q := Question{Purpose: "words", Fingerprint: name(v.Fingerprint()), Demo: v.State().Demo}
 	err = s.talk(ctx, surface, func(t *talk) error {
@@ -483,7 +483,7 @@ func (s *Signer) ShowWords(ctx context.Context, surface keys.Surface) error {
 		return s.wordsOf(ctx, t, v, q)
 	})
 	s.renew()
-	return fault(err)
+	return s.fault(err)
 }
 
 // verify says whether a passphrase opens the vault.
@@ -531,7 +531,7 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 		return keys.Public{}, refuse(codeNotDone, "the keyring alone opens the vault already")
 	}
 	if err := v.Doubt(); err != nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	q := Question{Purpose: "protection", Fingerprint: name(v.Fingerprint()), Demo: v.State().Demo}
 	err = s.talk(ctx, surface, func(t *talk) error {
@@ -553,7 +553,7 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 	})
 	s.renew()
 	if err != nil {
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -583,7 +583,7 @@ func (s *Signer) Prove(ctx context.Context, digest string, surface keys.Surface)
 		return t.passphrase(q, proveTries, func(p *custody.Secret) error { return s.verify(ctx, p) })
 	})
 	s.renew()
-	return fault(err)
+	return s.fault(err)
 }
 
 // Backup implements [keys.Handler].
@@ -617,7 +617,7 @@ func (s *Signer) Backup(ctx context.Context, b keys.Backup) error {
 		return s.cfg.Backup(ctx, b, sealed, p)
 	})
 	s.renew()
-	return fault(err)
+	return s.fault(err)
 }
 
 // name is a root's fingerprint as 16 hex digits.

@@ -14,6 +14,8 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"time"
@@ -33,7 +35,8 @@ type Clock interface {
 	Boot() int64
 }
 
-// Config is what a [Signer] needs. All members are needed but Backup.
+// Config is what a [Signer] needs. All members are needed but Fault and
+// Backup.
 type Config struct {
 	Custody custody.Config
 	Clock   Clock
@@ -41,6 +44,9 @@ type Config struct {
 	Window func(context.Context, keys.Surface) (Window, error)
 	// Cost gives the cost of the passphrase function for a new passphrase.
 	Cost func(context.Context) (custody.Params, error)
+	// Fault is told of an error that nobody expected; the desk sees only that there
+	// was one. Nil: nobody is told.
+	Fault func(error)
 	// Backup writes a backup file in a process of its own. Nil: there are no backups.
 	Backup func(ctx context.Context, b keys.Backup, sealed []byte, passphrase *custody.Secret) error
 }
@@ -85,12 +91,13 @@ type Signer struct {
 	addresses map[string]signer               // public, by envelope hash
 	permits   map[[32]byte]bool               // public: digests of rows whose MAC was right
 
-	anchored  uint64 // newest anchored entry
-	durable   custody.Head
-	anchorDue bool  // something in the log is to be anchored at once
-	anchorAt  int64 // boot-time clock of the last anchor
-	anchoring bool
-	collector *time.Timer
+	anchored   uint64 // newest anchored entry
+	durable    custody.Head
+	anchorDue  bool  // something in the log is to be anchored at once
+	anchorAt   int64 // boot-time clock of the last anchor
+	anchoring  bool
+	background sync.WaitGroup
+	collector  *time.Timer
 }
 
 // phase is how far an opened vault is.
@@ -116,7 +123,7 @@ var _ keys.Handler = (*Signer)(nil)
 
 // fault gives an error its stable code. Texts of errors that are not ours do
 // not leave the process.
-func fault(err error) error {
+func (s *Signer) fault(err error) error {
 	var own *keys.Error
 	var refused *journal.Contradiction
 	var kept *custody.Error
@@ -135,6 +142,9 @@ func fault(err error) error {
 		return refuse("no_window", "the secret window cannot be shown here")
 	case errors.Is(err, ErrCancelled), errors.Is(err, ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return refuse("cancelled", "the secret window was closed; nothing was changed")
+	}
+	if s.cfg.Fault != nil {
+		s.cfg.Fault(err)
 	}
 	return refuse(keys.CodeInternal, "the key process met a fault of its own; nothing was signed")
 }
@@ -191,6 +201,19 @@ func setStart(ctx context.Context, v *custody.Vault, reason string) error {
 	return err
 }
 
+// MarkName is an empty file in the vault folder that says that a vault was made
+// there: where it stands without a sealed file, no root is made. (The store is
+// no such sign: the desk has one before there is a vault.)
+const MarkName = "vault.made"
+
+func leaveMark(dir string) error {
+	f, err := os.OpenFile(filepath.Join(dir, MarkName), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
 // install takes over an opened vault. The caller holds s.window.
 func (s *Signer) install(v *custody.Vault) (keys.Public, error) {
 	s.mu.Lock()
@@ -199,17 +222,21 @@ func (s *Signer) install(v *custody.Vault) (keys.Public, error) {
 		v.Lock()
 		return keys.Public{}, refuse(keys.CodeEnded, "the vault is locked")
 	}
+	if err := leaveMark(s.cfg.Custody.Dir); err != nil {
+		v.Lock()
+		return keys.Public{}, refuse("folder_unwritable", "the vault folder cannot be written to")
+	}
 	held, err := custody.NewSecret(ed25519.PrivateKeySize + derive.Size)
 	if err != nil {
 		v.Lock()
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	s.keys.Destroy()
 	s.keys = held
 	s.vault, s.clock = v, newClock(s.cfg.Clock)
 	if err := s.deriveKeys(); err != nil {
 		s.shut()
-		return keys.Public{}, fault(err)
+		return keys.Public{}, s.fault(err)
 	}
 	s.phase, s.doubt = phaseLoading, nil
 	s.state, s.load = &journal.State{}, loading{}
@@ -307,8 +334,11 @@ func (s *Signer) shut() {
 func (s *Signer) Lock(ctx context.Context) error {
 	err := s.Anchor(ctx)
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.locked = true
+	s.mu.Unlock()
+	s.background.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.shut()
 	custody.Collect()
 	var e *keys.Error
@@ -360,19 +390,21 @@ func (s *Signer) anchor(ctx context.Context, v *custody.Vault, head custody.Head
 	if s.vault != nil {
 		s.refresh()
 	}
-	return fault(err)
+	return s.fault(err)
 }
 
 // anchorSoon anchors the durable head in the background where it is due. The
 // caller holds s.mu.
 func (s *Signer) anchorSoon() {
 	due := s.anchorDue || s.cfg.Clock.Boot()-s.anchorAt >= anchorEvery
-	if !due || s.anchoring || s.durable.Seq <= s.anchored {
+	if !due || s.locked || s.anchoring || s.durable.Seq <= s.anchored {
 		return
 	}
 	s.anchoring = true
 	v, head := s.vault, s.durable
+	s.background.Add(1)
 	go func() {
+		defer s.background.Done()
 		ctx, cancel := context.WithTimeout(context.Background(), keyringPatience)
 		defer cancel()
 		// It stays due if it was not written.

@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
+	"runtime"
 	"sync"
 )
 
@@ -219,6 +219,20 @@ func Serve(conn io.ReadWriter, h Handler, onPanic func(method string, stack []by
 	return s.run(ctx)
 }
 
+// callers is the stack as functions and lines. A runtime stack trace would
+// also show arguments.
+func callers() (text []byte) {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		text = fmt.Appendf(text, "%s:%d\n", f.Function, f.Line)
+		if !more {
+			return text
+		}
+	}
+}
+
 type server struct {
 	*end
 	handler Handler
@@ -302,7 +316,7 @@ func (s *server) call(ctx context.Context, q *request, r *reply) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			if s.onPanic != nil {
-				s.onPanic(q.Method, debug.Stack())
+				s.onPanic(q.Method, callers())
 			}
 			err = &Error{Code: CodeInternal, Detail: "the key process met a fault of its own; nothing was signed"}
 		}
