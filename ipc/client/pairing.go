@@ -23,6 +23,11 @@ type Pairing struct {
 	head   json.RawMessage
 }
 
+// Format implements fmt.Formatter, so that no verb prints the secret, nor its bytes.
+func (p *Pairing) Format(f fmt.State, _ rune) {
+	_, _ = fmt.Fprintf(f, "pairing %s with vault %s [secret]", p.Client, p.Vault)
+}
+
 // file is the form on disk: mode 0600, replaced as a whole.
 type file struct {
 	Version int             `json:"version"` // 1
