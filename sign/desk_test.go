@@ -140,6 +140,8 @@ type desk struct {
 	state    journal.State
 	raws     [][]byte
 	head     []byte
+	heads    [][]byte
+	older    []byte // a sealed file from before
 	domains  []keys.Permit
 	client   keys.Permit
 	clientID string
@@ -274,7 +276,7 @@ func (d *desk) keep(raw []byte, answer keys.Answer) {
 	if answer.Signature != "" {
 		d.signed++
 	}
-	d.raws, d.head = append(d.raws, raw), answer.Head
+	d.raws, d.head, d.heads = append(d.raws, raw), answer.Head, append(d.heads, answer.Head)
 }
 
 func (d *desk) must(kind journal.Kind, body any, a keys.Act) keys.Answer {

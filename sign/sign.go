@@ -74,6 +74,8 @@ const (
 type Signer struct {
 	cfg    Config
 	window sync.Mutex // held for as long as a conversation takes
+	// anchorMu is held while a head is written, and taken before mu.
+	anchorMu sync.Mutex
 
 	mu     sync.Mutex
 	vault  *custody.Vault  // nil until opened, and again after Lock
@@ -372,6 +374,8 @@ func (s *Signer) confirm() {
 
 // anchor writes a durable head; one that is older than what is there is no error.
 func (s *Signer) anchor(ctx context.Context, v *custody.Vault, head custody.Head) error {
+	s.anchorMu.Lock()
+	defer s.anchorMu.Unlock()
 	s.mu.Lock()
 	if head.Seq <= s.anchored {
 		s.anchorDue = s.anchorDue && s.state != nil && s.state.Seq() > s.anchored
