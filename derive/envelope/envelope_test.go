@@ -270,7 +270,7 @@ func TestRecordCarriesNothingPrivate(t *testing.T) {
 }
 
 func TestParseRecordRefuses(t *testing.T) {
-	record, _, _, _ := validRecord(t)
+	record, payload, sig, now := validRecord(t)
 	for path, value := range map[string]any{
 		"custodyMode": "hosted", "verifierProfile": "other", "agentId": "other", "expiry": 5.0, "ownerUserId": "",
 		"domain.domainFingerprint": "ae-domain-0000000000000000", "domain.domainId": "other", "status": "revoked",
@@ -280,6 +280,9 @@ func TestParseRecordRefuses(t *testing.T) {
 		if _, err := ParseRecord(edit(t, record, path, value)); err == nil {
 			t.Errorf("%s = %v passed", path, value)
 		}
+	}
+	if r := VerifyRecord(edit(t, record, "domain.domainId", "other"), payload, sig, RecordOptions{Now: now}); r.Valid {
+		t.Error("another domainId beside domainInfo verifies")
 	}
 	same := edit(t, record, "domain.domainId", "billing-ops")
 	if _, err := ParseRecord(same); err != nil {
