@@ -288,7 +288,7 @@ func (d *Desk) keep(k KeyProcess, acts []*act) error {
 			}
 		}
 	}
-	err := d.store.Do(func(tx *store.Tx) error {
+	err := d.db().Do(func(tx *store.Tx) error {
 		for _, a := range acts {
 			if err := tx.AddEntry(store.Entry{
 				Seq: a.entry.Seq, Raw: a.entry.Raw(), Hash: a.entry.Hash(), Kind: string(a.entry.Kind), At: a.entry.At,

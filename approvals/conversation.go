@@ -156,7 +156,7 @@ func (d *Desk) remember(raw json.RawMessage) error {
 		return nil // of an instance before this one, or of another vault
 	}
 	if !newer {
-		es, err := d.store.Entries(h.Seq, 1)
+		es, err := d.db().Entries(h.Seq, 1)
 		if err != nil {
 			return refuse(CodeStoreFailed)
 		}

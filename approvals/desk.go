@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,7 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"vault/approvals/journal"
@@ -64,9 +68,8 @@ type KeyProcess interface {
 
 // Options are what a desk is made of.
 type Options struct {
-	Folder   string
+	Folder   string // the vault folder; the desk opens the store in it
 	Socket   string // shown in Status
-	Store    *store.Store
 	Launcher Launcher
 	Clock    Clock         // nil: the machine's
 	Random   io.Reader     // nil: crypto/rand
@@ -79,7 +82,7 @@ type Options struct {
 type Desk struct {
 	o     Options
 	clock Clock
-	store *store.Store
+	file  atomic.Pointer[store.Store] // nil where there is no vault yet
 	ops   chan *op
 	quit  chan struct{}
 	ended sync.WaitGroup
@@ -117,10 +120,11 @@ type Desk struct {
 
 type requestKey struct{ client, id string }
 
-// New makes a desk over an open store. It reads the log's end and blocks on the
-// disk; a store whose log or permits are not right leaves the desk read-only,
-// with the reason in its Status. Close it before the store.
-func New(o Options) (*Desk, error) {
+// New makes a desk. Where there is a vault it opens the store, reads the log's end and
+// blocks on the disk; a store whose log or permits are not right leaves the desk
+// read-only, with the reason in its Status. A store that cannot be opened is an error
+// (see package store). Close it in the end.
+func New(ctx context.Context, o Options) (*Desk, error) {
 	if o.Clock == nil {
 		o.Clock = SystemClock()
 	}
@@ -131,7 +135,7 @@ func New(o Options) (*Desk, error) {
 		o.Await = AwaitLimit
 	}
 	d := &Desk{
-		o: o, clock: o.Clock, store: o.Store,
+		o: o, clock: o.Clock,
 		ops: make(chan *op, groupActs), quit: make(chan struct{}),
 		gate: make(chan struct{}), requests: map[requestKey]*request{},
 		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{},
@@ -144,34 +148,64 @@ func New(o Options) (*Desk, error) {
 	if d.exists, err = o.Launcher.Exists(); err != nil {
 		return nil, fmt.Errorf("look for a vault: %w", err)
 	}
-	if err := d.read(false); err != nil {
-		return nil, err
-	}
-	switch o.Store.Mode() {
-	case store.ModeNewer:
-		d.setTrouble(&Trouble{Code: "newer_format"})
-	case store.ModeFolder:
-		d.setTrouble(&Trouble{Code: "read_only_folder"})
+	_, err = os.Stat(filepath.Join(o.Folder, store.FileName))
+	d.led, d.settings = newLedger(), defaultSettings()
+	d.known, d.asked = map[uint64]struct{}{}, map[uint64]struct{}{}
+	if d.exists || err == nil {
+		if err := d.openStore(ctx); err != nil {
+			return nil, err
+		}
+		if err := d.read(false); err != nil {
+			return nil, errors.Join(err, d.db().Close())
+		}
+		d.readMode()
 	}
 	d.ended.Add(1)
 	go d.commitLoop()
 	return d, nil
 }
 
+// db is the open store, nil where there is no vault yet.
+func (d *Desk) db() *store.Store { return d.file.Load() }
+
+// openStore opens the store. A new vault has one only after its root was sealed: a
+// store without a sealed file is what a lost root leaves behind.
+func (d *Desk) openStore(ctx context.Context) error {
+	if d.db() != nil {
+		return nil
+	}
+	s, err := store.Open(ctx, d.o.Folder)
+	if err != nil {
+		return err
+	}
+	d.file.Store(s)
+	return nil
+}
+
+// readMode notes that the store can only be read.
+func (d *Desk) readMode() {
+	switch d.db().Mode() {
+	case store.ModeNewer:
+		d.setTrouble(&Trouble{Code: "newer_format"})
+	case store.ModeFolder:
+		d.setTrouble(&Trouble{Code: "read_only_folder"})
+	}
+}
+
 // read takes over what the store holds, or notes what is wrong with it.
 func (d *Desk) read(heads bool) error {
-	led, trouble, err := readLedger(d.store, d.clock, heads)
+	led, trouble, err := readLedger(d.db(), d.clock, heads)
 	if err != nil {
 		return err
 	}
 	known, asked := map[uint64]struct{}{}, map[uint64]struct{}{}
-	if err := d.store.RequestNames(func(client, id, digest string) {
+	if err := d.db().RequestNames(func(client, id, digest string) {
 		known[d.fold(client, id)] = struct{}{}
 		asked[d.fold(client, digest)] = struct{}{}
 	}); err != nil {
 		return err
 	}
-	settings, bad, err := readSettings(d.store)
+	settings, bad, err := readSettings(d.db())
 	if err != nil {
 		return err
 	}
@@ -239,6 +273,9 @@ func (d *Desk) Close() error {
 		doubtful.Kill()
 	}
 	d.ended.Wait()
+	if d.db() != nil {
+		err = errors.Join(err, d.db().Close())
+	}
 	return err
 }
 
@@ -268,9 +305,9 @@ func (d *Desk) Tick(ctx context.Context) {
 	anchor := open && d.anchorDue && d.clock.Boot()-d.anchored >= anchorEveryMS
 	dropped := d.led.dropSessions(d.clock.Now())
 	d.mu.Unlock()
-	if len(dropped) > 0 && d.store.Mode() == store.ModeReadWrite {
+	if len(dropped) > 0 && d.db() != nil && d.db().Mode() == store.ModeReadWrite {
 		// A session that stays in the store longer is dropped at the next start.
-		_ = d.store.Do(func(tx *store.Tx) error {
+		_ = d.db().Do(func(tx *store.Tx) error {
 			for _, s := range dropped {
 				if err := tx.DropSession(s.Client, s.ID); err != nil {
 					return err
@@ -330,7 +367,7 @@ func (d *Desk) begin(ctx context.Context) (KeyProcess, error) {
 	case d.keys != nil || d.opening:
 		d.mu.Unlock()
 		return nil, refuse("already_open")
-	case d.store.Mode() != store.ModeReadWrite:
+	case d.db() != nil && d.db().Mode() != store.ModeReadWrite:
 		d.mu.Unlock()
 		return nil, refuse(CodeReadOnly)
 	}
@@ -369,14 +406,20 @@ func (d *Desk) opened(k KeyProcess, why error) {
 // install loads the log into a key process that has just opened, and makes
 // it the desk's own.
 func (d *Desk) install(ctx context.Context, k KeyProcess, pub keys.Public) error {
+	if err := d.openStore(ctx); err != nil {
+		return err
+	}
 	d.mu.Lock()
 	d.trouble, d.readOnly = nil, false
 	st := d.led.state
 	d.mu.Unlock()
-	if pub.StartReason != "" && pub.Anchor.Seq == 0 && st.Seq() > 0 && st.Instance() != pub.Instance {
+	old, err := d.oldInstance(pub, st)
+	if err != nil {
+		return err
+	}
+	if old != "" {
 		// The key process has begun a new instance: its log is empty, and the old one is kept aside.
-		old := st.Instance()
-		if err := d.store.Do(func(tx *store.Tx) error { return tx.Archive(old) }); err != nil {
+		if err := d.db().Do(func(tx *store.Tx) error { return tx.Archive(old) }); err != nil {
 			d.setTrouble(&Trouble{Code: CodeStoreFailed, Detail: err.Error()})
 			return refuse(CodeStoreFailed)
 		}
@@ -454,6 +497,26 @@ func (d *Desk) install(ctx context.Context, k KeyProcess, pub keys.Public) error
 	return nil
 }
 
+// oldInstance names the instance whose log is in the store when the key process has begun another,
+// or is empty. A log that cannot be read is named after the new one.
+func (d *Desk) oldInstance(pub keys.Public, st *journal.State) (string, error) {
+	if pub.StartReason == "" || pub.Anchor.Seq > 0 {
+		return "", nil
+	}
+	last, err := d.db().LastEntry()
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "", nil
+	case err != nil:
+		return "", err
+	case bytes.Contains(last.Raw, []byte(`"instance":"`+pub.Instance+`"`)):
+		return "", nil
+	case st.Seq() > 0:
+		return st.Instance(), nil
+	}
+	return "before-" + pub.Instance, nil
+}
+
 // troubles are the key process's refusals of a log, after which the vault is read-only.
 var troubles = map[string]bool{"rolled_back": true, "anchor_missing": true, "copied": true, "log_damaged": true}
 
@@ -472,7 +535,7 @@ func (d *Desk) load(ctx context.Context, k KeyProcess, led *ledger) (keys.Loaded
 		chunk.Snapshot = led.snapshotState
 	}
 	for {
-		es, err := d.store.Entries(from, loadChunk)
+		es, err := d.db().Entries(from, loadChunk)
 		if err != nil {
 			return keys.Loaded{}, err
 		}

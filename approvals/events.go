@@ -22,6 +22,9 @@ const (
 
 // events reads the log for people, newest first.
 func (d *Desk) events(f EventFilter) ([]Event, error) {
+	if d.db() == nil {
+		return nil, nil
+	}
 	limit := f.Limit
 	if limit <= 0 || limit > eventsMax {
 		limit = eventsMax
@@ -40,7 +43,7 @@ func (d *Desk) events(f EventFilter) ([]Event, error) {
 		if text != "" {
 			page = eventsPage
 		}
-		es, err := d.store.EntriesBefore(before, f.Kind, f.Client, page)
+		es, err := d.db().EntriesBefore(before, f.Kind, f.Client, page)
 		if err != nil {
 			return nil, fmt.Errorf("read log: %w", err)
 		}
@@ -91,11 +94,14 @@ func (e *Event) holds(text string) bool {
 
 // pages calls f with every entry of the log, in order, without holding the store in between.
 func (d *Desk) pages(ctx context.Context, f func(*store.Entry) error) error {
+	if d.db() == nil {
+		return refuse(CodeNoVault)
+	}
 	for from := uint64(1); ; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		es, err := d.store.Entries(from, eventsPage)
+		es, err := d.db().Entries(from, eventsPage)
 		if err != nil {
 			return fmt.Errorf("read log: %w", err)
 		}

@@ -71,11 +71,15 @@ type grantRow struct {
 	envelope *envelope.ActionEnvelope
 }
 
+func newLedger() *ledger {
+	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}}
+}
+
 // readLedger reads snapshot, entries and permits and compares them. What is
 // wrong with them is a Trouble; the error is one of the disk. With heads, every
 // signed head since the snapshot is verified as well, not only the newest.
 func readLedger(s *store.Store, clock Clock, heads bool) (*ledger, *Trouble, error) {
-	l := &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}}
+	l := newLedger()
 	trouble, err := l.readLog(s, heads)
 	if err != nil || trouble != nil {
 		return l, trouble, err

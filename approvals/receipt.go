@@ -28,12 +28,12 @@ type receipt struct {
 
 // receipt makes the receipt of an entry, as canonical JSON.
 func (d *Desk) receipt(seq uint64) ([]byte, error) {
-	if seq == 0 {
+	if seq == 0 || d.db() == nil {
 		return nil, refuse(CodeUnknownRequest)
 	}
 	out := receipt{Type: ReceiptType, V: 1}
 	for from := seq; out.Head == nil; {
-		es, err := d.store.Entries(from, 64)
+		es, err := d.db().Entries(from, 64)
 		if err != nil {
 			return nil, fmt.Errorf("read log: %w", err)
 		}
@@ -52,7 +52,7 @@ func (d *Desk) receipt(seq uint64) ([]byte, error) {
 			}
 		}
 	}
-	rows, err := d.store.RequestsOf(seq)
+	rows, err := d.db().RequestsOf(seq)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("read request: %w", err)
 	}

@@ -594,7 +594,7 @@ func (d *Desk) await(ctx context.Context, client, id string) (Answer, error) {
 // stored answers from the store. A row that is not as the log and the signature
 // say is not used. digest is what the same id is asked for now, or nil.
 func (d *Desk) stored(key requestKey, digest *string) (answer Answer, known bool, err error) {
-	row, err := d.store.Request(key.client, key.id)
+	row, err := d.db().Request(key.client, key.id)
 	if errors.Is(err, store.ErrNotFound) {
 		return Answer{}, false, nil
 	}
@@ -620,7 +620,7 @@ func (d *Desk) checkRow(row store.Request) (*Refusal, bool) {
 	if row.Method != methodSign || row.Digest != askDigest(row.Method, row.Session, row.Envelope, row.Payload) || row.Seq == 0 {
 		return nil, false
 	}
-	es, err := d.store.Entries(row.Seq, 1)
+	es, err := d.db().Entries(row.Seq, 1)
 	if err != nil || len(es) != 1 || es[0].Seq != row.Seq {
 		return nil, false
 	}
@@ -633,7 +633,7 @@ func (d *Desk) checkRow(row store.Request) (*Refusal, bool) {
 		if request == row.ID {
 			return true
 		}
-		first, err := d.store.Request(row.Client, request)
+		first, err := d.db().Request(row.Client, request)
 		return err == nil && first.Seq == row.Seq && first.Digest == row.Digest
 	}
 	switch b := e.Decoded().(type) {
@@ -733,12 +733,6 @@ func (d *Desk) end(it *item, outcome, reason string, pick func(*request) bool, a
 		if err != nil {
 			return err
 		}
-		if also != nil {
-			if err := also(b); err != nil {
-				return err
-			}
-		}
-		it.busy, held = true, true
 		refusal := outcomeRefusal(outcome, reason)
 		answer := endedAnswer(refusal)
 		a.write = func(tx *store.Tx) error {
@@ -771,6 +765,12 @@ func (d *Desk) end(it *item, outcome, reason string, pick func(*request) bool, a
 				}
 			}
 		}
+		if also != nil {
+			if err := also(b); err != nil {
+				return err
+			}
+		}
+		it.busy, held = true, true
 		return nil
 	}
 	return o
@@ -865,8 +865,8 @@ func (d *Desk) endSession(client, session string) error {
 			return asRefusal(err)
 		}
 	}
-	if known && d.store.Mode() == store.ModeReadWrite {
-		if err := d.store.Do(func(tx *store.Tx) error { return tx.DropSession(client, session) }); err != nil {
+	if known && d.db().Mode() == store.ModeReadWrite {
+		if err := d.db().Do(func(tx *store.Tx) error { return tx.DropSession(client, session) }); err != nil {
 			return refuse(CodeStoreFailed)
 		}
 	}

@@ -161,7 +161,7 @@ func (v ownerView) NewInstance(ctx context.Context) error {
 
 // reopenDomains opens the domains of earlier instances again.
 func (d *Desk) reopenDomains(ctx context.Context, k KeyProcess) error {
-	old, err := d.store.OldPermits(permit.TypeDomain)
+	old, err := d.db().OldPermits(permit.TypeDomain)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (v ownerView) Backup(ctx context.Context, file string, s keys.Surface) erro
 	}
 	tmp := filepath.Join(d.o.Folder, id+".db")
 	defer func() { _ = os.Remove(tmp) }()
-	if err := d.store.CopyTo(ctx, tmp); err != nil {
+	if err := d.db().CopyTo(ctx, tmp); err != nil {
 		return err
 	}
 	return k.Backup(ctx, keys.Backup{Surface: s, Store: tmp, File: file})
@@ -537,6 +537,9 @@ func (d *Desk) dropClient(id string) error {
 // client that has ended stays ended. The id is a block's or a client's.
 func (v ownerView) Unblock(_ context.Context, id string) error {
 	d := v.d
+	if d.db() == nil {
+		return refuse(CodeNoVault)
+	}
 	d.mu.Lock()
 	var drop []store.Block
 	row := d.led.clients[id]
@@ -549,7 +552,7 @@ func (v ownerView) Unblock(_ context.Context, id string) error {
 	if len(drop) == 0 {
 		return refuse(CodeUnknownClient)
 	}
-	if err := d.store.Do(func(tx *store.Tx) error {
+	if err := d.db().Do(func(tx *store.Tx) error {
 		for _, b := range drop {
 			if err := tx.DropBlock(b.ID); err != nil {
 				return err
@@ -605,6 +608,9 @@ func (v ownerView) Settings() Settings {
 // while it is open: these changes are log entries.
 func (v ownerView) SaveSettings(_ context.Context, s Settings) error {
 	d := v.d
+	if d.db() == nil {
+		return refuse(CodeNoVault)
+	}
 	if !s.valid() {
 		return refuseWith(CodeMalformed, "a setting is outside its bounds")
 	}
@@ -624,7 +630,7 @@ func (v ownerView) SaveSettings(_ context.Context, s Settings) error {
 		return nil
 	}
 	if !needKeys {
-		if err := d.store.Do(save); err != nil {
+		if err := d.db().Do(save); err != nil {
 			return refuse(CodeStoreFailed)
 		}
 		d.mu.Lock()
