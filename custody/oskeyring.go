@@ -32,7 +32,7 @@ type OSKeyring struct {
 	// Prompt lets the keyring ask the owner to unlock it, for up to a minute. Set
 	// it only after the owner was asked and is there.
 	Prompt bool
-	// Deadline of a call that may not ask; zero: two seconds.
+	// Deadline of a call; zero: two seconds, or a minute where it may prompt.
 	Deadline time.Duration
 }
 
@@ -67,25 +67,26 @@ func (k OSKeyring) Delete(ctx context.Context, user string) error {
 // Available says whether a keyring is there and unlocked: nil, or the error that
 // a call would have now. It blocks for at most the deadline and never prompts.
 func (k OSKeyring) Available(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, k.deadline())
+	ctx, cancel := context.WithTimeout(ctx, k.within(keyringDeadline))
 	defer cancel()
 	return preflight(ctx)
 }
 
-func (k OSKeyring) deadline() time.Duration {
+// within returns the deadline that was set, else usual.
+func (k OSKeyring) within(usual time.Duration) time.Duration {
 	if k.Deadline > 0 {
 		return k.Deadline
 	}
-	return keyringDeadline
+	return usual
 }
 
 func (k OSKeyring) call(ctx context.Context, verb, user string, in []byte, out *Secret) (int, error) {
 	if err := k.Available(ctx); err != nil && (!k.Prompt || !errors.Is(err, ErrKeyringLocked)) {
 		return 0, err
 	}
-	wait := k.deadline()
+	wait := k.within(keyringDeadline)
 	if k.Prompt {
-		wait = promptDeadline
+		wait = k.within(promptDeadline)
 	}
 	limited, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

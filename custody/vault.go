@@ -165,6 +165,10 @@ func (v *Vault) restart(ctx context.Context, first bool) error {
 	v.state.Generation = 1
 	v.state.Log = Head{}
 	v.anchored = false
+	// The seal names the folder, so it has to be there.
+	if err := prepareDir(v.cfg.Dir); err != nil {
+		return err
+	}
 	if err := v.fileShare(ctx); err != nil {
 		return err
 	}
