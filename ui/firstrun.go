@@ -131,7 +131,7 @@ func (f *firstRun) view(u *UI) fyne.CanvasObject {
 	}
 	objs = append(objs, body...)
 	paper := parts.Pad(32, 40, 20, 40, parts.Center(740, parts.Column(0, objs...)))
-	below := []fyne.CanvasObject{parts.Sunk(look.Paper, 0, parts.Pad(20, 40, 24, 40, parts.Center(740, parts.Row(8, foot...)))), clickStrip()}
+	below := []fyne.CanvasObject{parts.Sunk(look.Paper, 0, parts.Pad(20, 40, 24, 40, parts.Center(740, parts.Row(8, foot...)))), clickStrip(40)}
 	return stack([]fyne.CanvasObject{top}, parts.Over(look.NewBox(look.Paper, "", 0), parts.NewScroll(paper)), below...)
 }
 

@@ -45,6 +45,7 @@ type frame struct {
 	least   fyne.Size
 	content fyne.CanvasObject
 	layout  func(fyne.Size) // before the content is laid out
+	after   func()          // after it
 	touched func()
 }
 
@@ -90,6 +91,9 @@ func (r *frameRenderer) Layout(size fyne.Size) {
 	}
 	r.ground.Resize(size)
 	r.f.content.Resize(size)
+	if r.f.after != nil {
+		r.f.after()
+	}
 }
 func (r *frameRenderer) MinSize() fyne.Size { return r.f.least }
 func (r *frameRenderer) Objects() []fyne.CanvasObject {
@@ -110,9 +114,9 @@ func demoStrip() fyne.CanvasObject {
 }
 
 // clickStrip says what clicks are worth while there is no passkey.
-func clickStrip() fyne.CanvasObject {
-	return parts.Column(0, parts.Hair(), parts.Sunk(look.Well, 0, parts.Middle(26, parts.Pad(4, 24, 4, 24,
-		parts.Row(8, look.NewIcon("info", 14, look.Ink2), parts.Grow(look.Text(look.Caption, look.Ink2, "No passkey is enrolled: programs that control the screen can approve here.")))))))
+func clickStrip(inset float32) fyne.CanvasObject {
+	return parts.Column(0, parts.Hair(), parts.Sunk(look.Well, 0, parts.Middle(26, parts.Pad(4, inset, 4, inset,
+		parts.Row(8, look.NewIcon("info", 14, look.Ink2), parts.Grow(look.Text(look.Caption, look.Ink2, "Programs that control the screen can approve here.")))))))
 }
 
 // stack puts fixed objects above and below one that takes the rest.

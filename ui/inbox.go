@@ -85,7 +85,7 @@ func (u *UI) item(i approvals.Item, place int) fyne.CanvasObject {
 	age.Align = fyne.TextAlignTrailing
 	var act fyne.CanvasObject
 	if i.Next {
-		act = parts.Row(0, parts.Spring(), u.button(parts.Primary, "", "Open", func() { u.openSheet(i.ID) }).Small().Least(96))
+		act = parts.Row(0, parts.Spring(), u.button(parts.Primary, "", "Open", func() { u.openSheet(i.ID) }).Small().High(32).Least(96))
 	} else {
 		order := "Later"
 		switch place {
@@ -117,8 +117,8 @@ func (u *UI) connect(empty bool) fyne.CanvasObject {
 	}
 	steps := []struct{ title, text string }{
 		{"Where the vault listens", "export VAULT_SOCK=" + shellQuote(sock)},
-		{"Ask to pair, from the agent's side", "vault agent pair --name my-agent"},
-		{"Or with nothing but Python", "python3 examples/python/sign.py --domain " + shellQuote(domain)},
+		{"Ask to pair, from the agent’s side", "vault agent pair --name my-agent"},
+		{"Or with nothing but Python", "python3 examples/python/agent.py " + shellQuote(domain)},
 		{"Or any MCP client", `{"mcpServers":{"vault":{"command":"vault","args":["mcp"],"env":{"VAULT_SOCK":` + jsonQuote(sock) + `}}}}`},
 	}
 	objs := []fyne.CanvasObject{}

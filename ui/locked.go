@@ -51,7 +51,7 @@ func (u *UI) locked() fyne.CanvasObject {
 		below = append(below, parts.Center(0, restore))
 	}
 	middle := parts.Column(0,
-		parts.Space(0, 110),
+		parts.Space(0, 150),
 		parts.Center(56, parts.Size(0, 56, look.NewIcon("mark-empty", 56, look.Primary))),
 		parts.Space(0, 20),
 		center(look.Title, look.Ink, title), parts.Space(0, 4), center(look.Body, look.Ink2, line), parts.Space(0, 28),

@@ -67,7 +67,7 @@ func (u *UI) pages() fyne.CanvasObject {
 	}
 	var top []fyne.CanvasObject
 	for _, b := range u.banners() {
-		top = append(top, b, parts.Space(0, 14))
+		top = append(top, b, parts.Space(0, 18))
 	}
 	body := parts.Pad(24, 32, 32, 32, parts.Column(0, append(top, page)...))
 	s := u.scroll[u.page]
@@ -79,7 +79,7 @@ func (u *UI) pages() fyne.CanvasObject {
 	}
 	var below []fyne.CanvasObject
 	if st.Public.Passkeys == 0 {
-		below = append(below, clickStrip())
+		below = append(below, clickStrip(32))
 	}
 	paper := stack(nil, parts.Over(look.NewBox(look.Paper, "", 0), s), below...)
 	return fyne.NewContainerWithLayout(&railLayout{}, side, look.Rule(), paper)

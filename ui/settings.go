@@ -44,14 +44,14 @@ func (p *settingsPage) view(u *UI) fyne.CanvasObject {
 			why = x.why
 		}
 	}
-	words, wordsMore := "Written down and asked back", "They are shown again only by passkey."
+	words, wordsMore, show := "Written down and asked back", "Showing them again needs a passkey, and none is enrolled.", fyne.CanvasObject(parts.Space(0, 0))
 	if st.WordsDue || !st.Public.WordsShown {
-		words, wordsMore = "Not written down yet", "Without them a lost computer is a lost vault. Nobody else has a copy."
+		words, wordsMore, show = "Not written down yet", "Without them a lost computer is a lost vault. Nobody else has a copy.", ask("words", "Show the words…")
 	}
 	security := []fyne.CanvasObject{
 		with("protection", line("Protection", protectionName(st.Public.Protection), why, ask("protection", "Change…"))),
-		with("words", line("Recovery words", words, wordsMore, ask("words", "Show the words…"))),
-		line("Passkeys", plural(st.Public.Passkeys, "passkey", "passkeys"), "Passkeys are not part of this version. Until then programs that control the screen can approve here.", parts.Space(0, 0)),
+		with("words", line("Recovery words", words, wordsMore, show)),
+		line("Passkeys", "None is enrolled", "They are not part of this version. Until then programs that control the screen can approve here.", parts.Space(0, 0)),
 	}
 	if u.opts.BackupFile != nil {
 		security = append(security, with("backup", line("Backup", "Log and settings in one sealed file", "It does not replace the recovery words. Restoring it begins a new instance.", ask("backup", "Back up…"))))

@@ -34,9 +34,9 @@ type sheet struct {
 	build   func(compact bool) (paper, footer fyne.CanvasObject)
 	verdict func() (approvals.Decision, string, string) // decision, what confirm is called, what stands in its way
 	needs   func() bool                                 // whether the choice that is taken needs everything to have been seen
-	band    fyne.CanvasObject
+	band    func(compact bool) fyne.CanvasObject
+	more    fyne.CanvasObject // strip that says that the paper goes on below
 	compact bool
-	laid    bool
 	over    bool // decided, ended or closed: nothing more can be decided here
 	busy    bool
 	ended   bool
@@ -75,9 +75,11 @@ func (u *UI) showSheet(doc approvals.Sheet) {
 	s.confirm.Watch(s)
 	s.confirm.Disable()
 	s.group.Changed = s.refresh
-	height := float32(760)
+	s.more = parts.Column(0, parts.Hair(), parts.Sunk(look.Well, 0, parts.Middle(22, parts.Pad(2, 24, 2, 24, look.Text(look.Caption, look.Ink2, "The request goes on below: scroll.")))))
+	s.more.Hide()
+	height := float32(820)
 	if doc.Kind == approvals.ItemPairing {
-		height = 700
+		height = 720
 		s.pairing()
 	} else {
 		s.action()
@@ -90,7 +92,7 @@ func (u *UI) showSheet(doc approvals.Sheet) {
 		b.Seen = s.refresh
 		b.Beyond = func(e *fyne.ScrollEvent) { s.scroll.Inner.Scrolled(e) }
 	}
-	s.root.layout = s.resized
+	s.root.layout, s.root.after = s.resized, s.below
 	s.root.touched = u.touch
 	s.w.SetContent(s.root)
 	s.w.SetCloseIntercept(s.close)
@@ -134,25 +136,43 @@ func (s *sheet) resized(size fyne.Size) {
 	s.size = size
 	s.gate.arm()
 	_, footer := s.build(false)
-	compact := parts.HeightFor(footer, size.Width) > size.Height*0.5
-	if !s.laid || compact != s.compact {
-		s.arrange(compact)
+	s.arrange(parts.HeightFor(footer, size.Width) > size.Height*0.5)
+}
+
+// below shows the strip that says that the paper goes on, as long as it does.
+func (s *sheet) below() {
+	if s.over || s.scroll == nil {
+		return
 	}
+	view := s.scroll.Size().Height
+	if s.more.Visible() {
+		view += parts.HeightFor(s.more, s.size.Width)
+	}
+	want := s.scroll.Inner.Content.Size().Height > view+1 && !s.scroll.AtEnd()
+	if want == s.more.Visible() {
+		return
+	}
+	if want {
+		s.more.Show()
+	} else {
+		s.more.Hide()
+	}
+	s.root.content.Refresh()
 }
 
 // arrange puts the parts in their places.
 func (s *sheet) arrange(compact bool) {
-	s.compact, s.laid = compact, true
+	s.compact = compact
 	paper, footer := s.build(compact)
 	s.scroll = parts.NewScroll(parts.Sunk(look.Paper, 0, paper))
 	s.scroll.Inner.OnScrolled = func(fyne.Position) { s.refresh() }
-	above := []fyne.CanvasObject{s.band}
+	above := []fyne.CanvasObject{s.band(s.compact)}
 	if s.doc.Demo {
 		above = append([]fyne.CanvasObject{demoStrip()}, above...)
 	}
-	below := []fyne.CanvasObject{parts.Hair(), footer}
+	below := []fyne.CanvasObject{s.more, parts.Hair(), footer}
 	if s.doc.Frame == "clicks" {
-		below = append(below, clickStrip())
+		below = append(below, clickStrip(24))
 	}
 	s.root.content = stack(above, parts.Over(look.NewBox(look.Paper, "", 0), s.scroll), below...)
 	s.root.Refresh()
@@ -316,7 +336,7 @@ func (s *sheet) finish(b *banner) {
 	s.heading = parts.NewHeading(look.Text(look.Title, look.Ink, "What came of it"))
 	s.heading.Watch(s)
 	paper := parts.Pad(18, 24, 24, 24, parts.Column(14, s.heading, parts.Banner(b.tone, b.icon, b.what, b.more, next)))
-	above := []fyne.CanvasObject{s.band}
+	above := []fyne.CanvasObject{s.band(s.compact)}
 	if s.doc.Demo {
 		above = append([]fyne.CanvasObject{demoStrip()}, above...)
 	}

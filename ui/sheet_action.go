@@ -30,7 +30,13 @@ func (s *sheet) action() {
 	if s.doc.Merged > 1 {
 		facts += fmt.Sprintf(" · asks for the same one %d times", s.doc.Merged)
 	}
-	s.band = parts.Band(who+" asks for a signature", facts, parts.BandEnd("Fingerprint", short(s.doc.Digest), look.MonoB))
+	print := short(s.doc.Digest)
+	s.band = func(compact bool) fyne.CanvasObject {
+		if compact {
+			return parts.Band(who+" asks for a signature", "Fingerprint "+print, nil)
+		}
+		return parts.Band(who+" asks for a signature", facts, parts.BandEnd("Fingerprint", print, look.MonoB))
+	}
 	s.heading = parts.NewHeading(look.Para(titleRuns(a)...))
 	s.heading.Watch(s)
 
@@ -46,9 +52,9 @@ func (s *sheet) action() {
 	block := s.add(approvals.VerdictDeclineBlock, "Decline and block", "Also refuses its next requests.")
 	switch {
 	case len(a.Contradictions) > 0:
-		more.Block("The text and the envelope disagree: it cannot be granted.")
+		more.Block("The text and the envelope disagree.")
 	case !a.Grantable:
-		more.Block("There is nothing left to grant here.")
+		more.Block("Nothing is left to grant here.")
 	}
 	uses := parts.NewField(strconv.FormatInt(a.GrantUses, 10), "", 4)
 	until := parts.NewField(time.UnixMilli(a.GrantUntil).UTC().Format(untilForm), "", 24)
@@ -87,7 +93,7 @@ func (s *sheet) action() {
 
 	text := plain.Spread(a.PayloadText)
 	rows := strings.Count(text, "\n") + 1
-	block1 := hostile.NewBlock(text, true, min(rows, 3), 8)
+	block1 := hostile.NewBlock(text, true, min(rows, 3), 5)
 	s.blocks = append(s.blocks, block1)
 	list := s.actionFacts(a)
 	s.build = func(compact bool) (fyne.CanvasObject, fyne.CanvasObject) {
@@ -105,10 +111,11 @@ func (s *sheet) action() {
 		var footer []fyne.CanvasObject
 		if compact {
 			paper = append(paper, block1, parts.Space(0, 14), once, parts.Space(0, 8), more, parts.Space(0, 8), grant, parts.Space(0, 8), block)
-			footer = []fyne.CanvasObject{no}
+			footer = []fyne.CanvasObject{no.Slim(true)}
 		} else {
+			no.Slim(false)
 			paper = append(paper, parts.Fill(block1))
-			footer = []fyne.CanvasObject{parts.Cells(8, []float32{0, 0}, once, no), parts.Space(0, 8), parts.Cells(8, []float32{0, 0}, more, block)}
+			footer = []fyne.CanvasObject{parts.Equal(8, once, no), parts.Space(0, 8), parts.Equal(8, more, block)}
 			if grant.Visible() {
 				footer = append(footer, parts.Space(0, 8), grant)
 			}
@@ -267,7 +274,7 @@ func (s *sheet) grantBox(a *approvals.ActionSheet, who string, uses, until *part
 	word := func(t string) fyne.CanvasObject { return look.Word(look.Body, look.Ink, t) }
 	most := fmt.Sprintf("At most %s, until %s at the latest.", plural(a.GrantUsesMax, "more", "more"), signed(a.GrantUntilMax))
 	first, last := word("Let "+who+" sign"), word("more of these without asking, until")
-	line := parts.Row(7, first, parts.Size(60, 36, uses), last, parts.Size(204, 36, until), parts.Spring())
+	line := parts.Flow(7, 4, first, parts.Size(48, 36, uses), last, parts.Size(176, 36, until))
 	body := parts.Column(4, line, look.Text(look.Caption, look.Ink2, "Each has its own text, which you will not see first. You can end this in Agents at any time."), look.Text(look.Caption, look.Ink3, most))
 	return parts.Framed(parts.Pad(9, 14, 10, 14, body))
 }

@@ -22,8 +22,13 @@ func (s *sheet) pairing() {
 	if p == nil {
 		p = &approvals.PairingSheet{}
 	}
-	s.band = parts.Band("A program asks to pair", "Once paired it can ask for decisions and signatures. It can never decide.",
-		parts.BandEnd("Asked", s.u.ago(s.doc.Since), look.SmallB))
+	s.band = func(compact bool) fyne.CanvasObject {
+		if compact {
+			return parts.Band("A program asks to pair", "It can ask. It can never decide.", nil)
+		}
+		return parts.Band("A program asks to pair", "Once paired it can ask for decisions and signatures. It can never decide.",
+			parts.BandEnd("Asked", s.u.ago(s.doc.Since), look.SmallB))
+	}
 	s.heading = parts.NewHeading(look.Text(look.Title, look.Ink, "Is this program yours?"))
 	s.heading.Watch(s)
 
@@ -74,12 +79,14 @@ func (s *sheet) pairing() {
 		ask := parts.Cells(24, []float32{264, 0},
 			parts.Column(6, look.Text(look.CaptionM, look.Ink2, "Your name for it"), parts.Size(0, 36, name), look.Text(look.Caption, look.Ink3, "Sheets show this name, never its own.")),
 			parts.Column(6, look.Text(look.CaptionM, look.Ink2, "The program must show you the same number"), look.Text(look.Digits, look.Ink, strings.Join(number, "  ")), look.Text(look.Caption, look.Ink3, "A different number means it spoke to another vault.")))
-		answers := func(objs ...fyne.CanvasObject) fyne.CanvasObject { return parts.Cells(8, []float32{0, 0}, objs...) }
+		answers := func(objs ...fyne.CanvasObject) fyne.CanvasObject { return parts.Equal(8, objs...) }
 		paper := []fyne.CanvasObject{s.heading, parts.Space(0, 14), parts.Lined(proven, observed, claimed), parts.Space(0, 16), ask}
 		footer := []fyne.CanvasObject{yes, parts.Space(0, 8), answers(no, block)}
 		if compact {
 			paper = append(paper, parts.Space(0, 14), yes, parts.Space(0, 8), block)
-			footer = []fyne.CanvasObject{no}
+			footer = []fyne.CanvasObject{no.Slim(true)}
+		} else {
+			no.Slim(false)
 		}
 		footer = append(footer, parts.Space(0, 12), s.closingLine())
 		return parts.Pad(18, 24, 18, 24, parts.Column(0, paper...)), parts.Pad(14, 24, 12, 24, parts.Column(0, footer...))

@@ -145,7 +145,7 @@ var protections = []struct {
 	name, why, short string
 }{
 	{keys.ProtectKeyringAndPassphrase, "Keyring and passphrase", "Both are needed. A stolen disk or a program that reads your files opens nothing.", "keyring and passphrase"},
-	{keys.ProtectPassphrase, "Passphrase only", "For computers without a keyring. No copy of the log's end is kept elsewhere here.", "passphrase only"},
+	{keys.ProtectPassphrase, "Passphrase only", "For computers without a keyring. No copy of the log’s end is kept elsewhere here.", "passphrase only"},
 	{keys.ProtectKeyring, "Keyring only", "Any program you run can open this vault without asking. No passkey can be enrolled.", "keyring only"},
 }
 

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"strings"
 	"unicode"
 
 	"golang.org/x/text/unicode/bidi"
@@ -34,12 +35,12 @@ func Order(s string, rtl bool) []Piece {
 	if !rtl && !hasRTL(s) {
 		return []Piece{{Text: s}}
 	}
-	dir := bidi.LeftToRight
+	first := "\u200e" // the package takes the direction from the first letter: this one gives it
 	if rtl {
-		dir = bidi.RightToLeft
+		first = "\u200f"
 	}
 	var p bidi.Paragraph
-	if _, err := p.SetString(s, bidi.DefaultDirection(dir)); err != nil {
+	if _, err := p.SetString(first + s); err != nil {
 		return []Piece{{Text: s, RTL: rtl}}
 	}
 	o, err := p.Order()
@@ -54,11 +55,20 @@ func Order(s string, rtl bool) []Piece {
 	for i := range o.NumRuns() {
 		run := o.Run(i)
 		l := level{Piece: Piece{Text: run.String(), RTL: run.Direction() == bidi.RightToLeft}}
+		if i == 0 {
+			l.Text = strings.TrimPrefix(l.Text, first)
+		}
 		switch {
 		case l.RTL:
 			l.level = 1
 		case rtl, numbersOnly(l.Text) && i > 0 && runs[i-1].RTL:
 			l.level = 2
+		}
+		if l.level == 2 && !rtl { // what follows the number belongs to the line again
+			if end := strings.LastIndexFunc(l.Text, unicode.IsDigit) + 1; end > 0 && end < len(l.Text) {
+				runs = append(runs, level{Piece{Text: l.Text[:end]}, 2})
+				l = level{Piece{Text: l.Text[end:]}, 0}
+			}
 		}
 		runs = append(runs, l)
 	}
@@ -78,9 +88,11 @@ func Order(s string, rtl bool) []Piece {
 			i = j
 		}
 	}
-	out := make([]Piece, len(runs))
-	for i, r := range runs {
-		out[i] = r.Piece
+	out := make([]Piece, 0, len(runs))
+	for _, r := range runs {
+		if r.Text != "" {
+			out = append(out, r.Piece)
+		}
 	}
 	return out
 }

@@ -189,6 +189,7 @@ func TestOrder(t *testing.T) {
 		{"Latin", "abc", false, "abc"},
 		{"Hebrew in Latin", "a שלום b", false, "a |שלום| b"},
 		{"number in Hebrew, from the left", "a אב 12 גד b", false, "a | גד|12|אב | b"},
+		{"number at the end of Hebrew", `"אב 12"`, false, `"|12|אב |"`},
 		{"from the right", "שלום abc", true, "abc|שלום "},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -116,7 +116,7 @@ func demo() *fakedesk.Desk {
 }
 
 func views() []view {
-	window, first, sheet := fyne.NewSize(1180, 740), fyne.NewSize(820, 620), fyne.NewSize(720, 760)
+	window, first, sheet := fyne.NewSize(1180, 740), fyne.NewSize(820, 620), fyne.NewSize(720, 820)
 	return []view{
 		{name: "first-run-1-protection", desk: fakedesk.Empty, size: first},
 		{name: "first-run-2-domain", desk: fakedesk.Empty, size: first, do: func(s *stage) {
@@ -155,7 +155,7 @@ func views() []view {
 		{name: "settings", desk: fakedesk.Busy, size: window, do: page("Settings")},
 		{name: "sheet-pairing", desk: fakedesk.Busy, size: fyne.NewSize(720, 720), do: func(s *stage) { s.sheet("p1") }},
 		{name: "sheet-action", desk: fakedesk.Busy, size: sheet, do: func(s *stage) { s.sheet("a1") }},
-		{name: "sheet-action-grant", desk: fakedesk.Busy, size: fyne.NewSize(720, 820), do: func(s *stage) {
+		{name: "sheet-action-grant", desk: fakedesk.Busy, size: fyne.NewSize(720, 900), do: func(s *stage) {
 			s.sheet("a1")
 			s.take("Approve and grant more")
 		}},
@@ -167,6 +167,7 @@ func views() []view {
 			s.press("Confirm")
 		}},
 		{name: "sheet-action-200", desk: fakedesk.Busy, size: fyne.NewSize(720, 640), scale: 200, do: func(s *stage) { s.sheet("a1") }},
+		{name: "sheet-action-640", desk: fakedesk.Busy, size: fyne.NewSize(720, 640), do: func(s *stage) { s.sheet("a1") }},
 		{name: "inbox-200", desk: fakedesk.Busy, size: window, scale: 200},
 		{name: "inbox-demo", desk: demo, size: window},
 		{name: "sheet-demo", desk: demo, size: sheet, do: func(s *stage) { s.sheet("a1") }},

@@ -2,6 +2,7 @@ package hostile
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -61,6 +62,7 @@ type row struct {
 	number int // 0 for the rest of a cut line
 	spans  []plain.Span
 	rtl    bool
+	indent float32 // of the rest of a cut line, as deep as the line itself
 }
 
 // NewBlock makes a view on text. Mono is for bytes, otherwise prose. It is
@@ -165,15 +167,21 @@ func (b *Block) cut(width float32) {
 		}
 		cur := row{number: l.Number, rtl: rtl}
 		x := float32(0)
+		indent := float32(0)
+		if len(l.Spans) > 0 && !rtl {
+			text := l.Spans[0].Text
+			indent = float32(len(text)-len(strings.TrimLeft(text, " "))) * b.glyph(" ")
+		}
 		next := func() {
 			b.rows = append(b.rows, cur)
-			cur = row{rtl: rtl}
-			x = 0
+			cur = row{rtl: rtl, indent: indent}
+			x = indent
 		}
+		begin := func() bool { return x == 0 || cur.number == 0 && x == indent }
 		for _, s := range l.Spans {
 			if s.Kind == plain.Mark || s.Kind == plain.Fold {
 				w := b.width(s)
-				if x > 0 && x+w > room {
+				if !begin() && x+w > room {
 					next()
 				}
 				cur.spans = append(cur.spans, s)
@@ -181,26 +189,23 @@ func (b *Block) cut(width float32) {
 				continue
 			}
 			start, space := 0, -1
-			spaceX := float32(0)
+			spaceX, from := float32(0), x
 			for i := 0; i < len(s.Text); {
 				n := cluster(s.Text[i:])
 				w := b.glyph(s.Text[i : i+n])
-				if x+w > room && x > 0 {
-					at := i
-					if space > start && s.Text[i] != ' ' {
-						at = space
-						x -= spaceX
-					} else {
-						x = 0
+				if x+w > room && !begin() {
+					at, rest := i, float32(0)
+					switch {
+					case space > start && s.Text[i] != ' ':
+						at, rest = space, x-spaceX
+					case start == 0 && len(cur.spans) > 0 && x-from < room/3:
+						at, rest = 0, x-from // a short word after a mark goes down as a whole
 					}
 					if at > start {
 						cur.spans = append(cur.spans, plain.Span{Kind: s.Kind, Text: s.Text[start:at]})
 					}
-					keep := x
 					next()
-					if at != i {
-						x = keep
-					}
+					x += rest
 					start, space = at, -1
 				}
 				x += w
@@ -285,8 +290,24 @@ func (b *Block) note() {
 	}
 }
 
+// wheel takes scroll events for a block. The block itself must not be a
+// [fyne.Scrollable]: Fyne would take it for a view that clips by itself, and
+// draw it beyond the view that it stands in.
+type wheel struct {
+	widget.BaseWidget
+	b *Block
+}
+
 // Scrolled implements [fyne.Scrollable].
-func (b *Block) Scrolled(e *fyne.ScrollEvent) {
+func (w *wheel) Scrolled(e *fyne.ScrollEvent) { w.b.Scroll(e) }
+
+// CreateRenderer implements [fyne.Widget].
+func (w *wheel) CreateRenderer() fyne.WidgetRenderer {
+	return widget.NewSimpleRenderer(container.NewWithoutLayout())
+}
+
+// Scroll moves the rows as a turn of the wheel does.
+func (b *Block) Scroll(e *fyne.ScrollEvent) {
 	step := int(-e.Scrolled.DY / 10)
 	if step == 0 && e.Scrolled.DY != 0 {
 		step = 1
@@ -377,6 +398,8 @@ func (b *Block) CreateRenderer() fyne.WidgetRenderer {
 		bar:  canvas.NewRectangle(nil),
 	}
 	r.bar.CornerRadius = 3
+	r.wheel = &wheel{b: b}
+	r.wheel.ExtendBaseWidget(r.wheel)
 	return r
 }
 
@@ -384,6 +407,7 @@ type blockRenderer struct {
 	b         *Block
 	box       *look.Box
 	ring, bar *canvas.Rectangle
+	wheel     *wheel
 	objects   []fyne.CanvasObject
 }
 
@@ -398,6 +422,7 @@ func (r *blockRenderer) Layout(size fyne.Size) {
 	r.ring.CornerRadius, r.ring.StrokeWidth = 10, 2
 	r.ring.FillColor, r.ring.StrokeColor = theme.Color(look.None), theme.Color(look.Ink)
 	r.ring.Hidden = !b.focused
+	r.wheel.Resize(fyne.NewSize(size.Width, b.lines))
 	b.foot.Move(fyne.NewPos(1, size.Height-foot-1))
 	b.foot.Resize(fyne.NewSize(size.Width-2, foot))
 	r.build(size)
@@ -407,7 +432,7 @@ func (r *blockRenderer) Layout(size fyne.Size) {
 func (r *blockRenderer) build(size fyne.Size) {
 	b := r.b
 	b.offset = min(b.offset, b.last())
-	r.objects = append(r.objects[:0], r.ring, r.box)
+	r.objects = append(r.objects[:0], r.ring, r.box, r.wheel)
 	height := look.S(lineHeight)
 	left := look.S(gutter)
 	numberInk, markInk := theme.Color(look.Ink3), look.Ink3
@@ -428,7 +453,7 @@ func (r *blockRenderer) build(size fyne.Size) {
 		n.Move(fyne.NewPos(left-m.Width-10+1, (height-m.Height)/2))
 		n.Resize(m)
 		line.Objects = append(line.Objects, n)
-		x := left
+		x := left + row.indent
 		if row.rtl {
 			x = size.Width - 16
 		}

@@ -6,6 +6,7 @@ package hostile
 
 import (
 	"fmt"
+	"strings"
 
 	"fyne.io/fyne/v2"
 
@@ -59,31 +60,37 @@ func run(style look.Style, ink fyne.ThemeColorName, s plain.Span) look.Run {
 // Explain gives the sentences for what was marked, for a strip of the vault. It is
 // empty when nothing was.
 func Explain(r plain.Report) string {
-	var parts string
-	add := func(n int, one, many string) {
-		if n == 0 {
-			return
-		}
-		if parts != "" {
-			parts += ", "
-		}
-		if n == 1 {
-			parts += "1 " + one
-		} else {
-			parts += fmt.Sprintf("%d %s", n, many)
+	var list []string
+	total := 0
+	for _, c := range []struct {
+		n         int
+		one, many string
+	}{
+		{r.Hidden, "hidden character", "hidden characters"},
+		{r.Mixed, "word of mixed letters", "words of mixed letters"},
+		{r.Stacked, "stacked mark", "stacked marks"},
+		{r.Imitated, "imitation of a mark", "imitations of marks"},
+	} {
+		total += c.n
+		switch c.n {
+		case 0:
+		case 1:
+			list = append(list, "1 "+c.one)
+		default:
+			list = append(list, fmt.Sprintf("%d %s", c.n, c.many))
 		}
 	}
-	add(r.Hidden, "hidden character", "hidden characters")
-	add(r.Mixed, "word of mixed letters", "words of mixed letters")
-	add(r.Stacked, "stacked mark", "stacked marks")
-	add(r.Imitated, "imitated mark", "imitated marks")
-	if parts == "" {
+	if total == 0 {
 		return ""
 	}
-	if r.Hidden+r.Mixed+r.Stacked+r.Imitated == 1 {
-		return parts + " is shown as a mark"
+	words := list[len(list)-1]
+	if n := len(list) - 1; n > 0 {
+		words = strings.Join(list[:n], ", ") + " and " + words
 	}
-	return parts + " are shown as marks"
+	if total == 1 {
+		return words + " is marked"
+	}
+	return words + " are marked"
 }
 
 // Words explains the words of mixed alphabets, one sentence each.

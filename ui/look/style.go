@@ -26,6 +26,7 @@ var (
 	SmallB   = Style{Size: 13, Line: 18, Bold: true}
 	Caption  = Style{Size: 12, Line: 16}
 	CaptionM = Style{Size: 12, Line: 16, Medium: true}
+	CaptionB = Style{Size: 12, Line: 16, Bold: true}
 	Mono     = Style{Size: 13, Line: 20, Mono: true}
 	MonoB    = Style{Size: 13, Line: 18, Mono: true, Bold: true}
 	MonoS    = Style{Size: 12, Line: 16, Mono: true}

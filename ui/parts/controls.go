@@ -124,6 +124,7 @@ type Button struct {
 	icon     string
 	label    string
 	small    bool
+	high     float32
 	least    float32
 	disabled bool
 	on       bool
@@ -143,6 +144,9 @@ func NewButton(kind Kind, icon, label string, tap func()) *Button {
 
 // Small makes the button 28 high.
 func (b *Button) Small() *Button { b.small = true; b.build(); return b }
+
+// High gives the button another height at 100 percent.
+func (b *Button) High(h float32) *Button { b.high = h; b.build(); return b }
 
 // Least gives the button a least width at 100 percent.
 func (b *Button) Least(w float32) *Button { b.least = w; b.build(); return b }
@@ -179,6 +183,9 @@ func (b *Button) build() {
 	style, side, pad, height := look.Item, float32(14), float32(14), float32(36)
 	if b.small {
 		style, side, pad, height = look.SmallM, 12, 10, 28
+	}
+	if b.high > 0 {
+		height = b.high
 	}
 	fill, border, ink := look.Paper, look.Edge, look.Ink
 	switch {
@@ -316,6 +323,7 @@ type Choice struct {
 	group    *Group
 	open     func() bool // whether input is taken now
 	least    float32
+	slim     bool
 	disabled bool
 }
 
@@ -333,6 +341,16 @@ func (g *Group) Add(value, label, why string, open func() bool) *Choice {
 
 // Least sets the least height of the row at 100 percent.
 func (c *Choice) Least(h float32) *Choice { c.least = h; c.build(); return c }
+
+// Slim draws the row without its second line and least height, where room is scarce.
+func (c *Choice) Slim(on bool) *Choice {
+	if c.slim != on {
+		c.slim = on
+		c.build()
+		c.Refresh()
+	}
+	return c
+}
 
 // Set changes the words of the row.
 func (c *Choice) Set(label, why string) {
@@ -380,10 +398,13 @@ func (c *Choice) build() {
 		sign = radio(taken)
 	}
 	body := []fyne.CanvasObject{look.Text(look.Strong, look.Ink, c.Label)}
-	if c.Why != "" {
+	least := c.least
+	if c.slim {
+		least = 0
+	} else if c.Why != "" {
 		body = append(body, why)
 	}
-	c.body = Over(box, Size(0, c.least, Pad(10, 14, 10, 15,
+	c.body = Over(box, Size(0, least, Pad(10, 14, 10, 15,
 		RowTop(13, Pad(1, 0, 0, 0, sign), Grow(Column(0, body...))))))
 }
 

@@ -265,6 +265,12 @@ type cells struct {
 	gap    float32
 	widths []float32
 	last   float32
+	equal  bool
+}
+
+// Equal puts objects side by side at one width and one height.
+func Equal(gap float32, objs ...fyne.CanvasObject) *fyne.Container {
+	return container.New(&cells{gap: gap, widths: make([]float32, len(objs)), equal: true}, objs...)
 }
 
 // Cells puts objects side by side in columns: a width above 0 is fixed and scales with
@@ -304,7 +310,11 @@ func (c *cells) Layout(objs []fyne.CanvasObject, size fyne.Size) {
 	c.last = size.Width
 	x := float32(0)
 	for i, w := range c.split(len(objs), size.Width) {
-		place(objs[i], x, 0, w, HeightFor(objs[i], w))
+		h := size.Height
+		if !c.equal {
+			h = HeightFor(objs[i], w)
+		}
+		place(objs[i], x, 0, w, h)
 		x += w + c.gap
 	}
 }
@@ -422,6 +432,7 @@ func (c *centered) width(o fyne.CanvasObject, width float32) float32 {
 func (c *centered) heightFor(objs []fyne.CanvasObject, width float32) float32 {
 	return HeightFor(objs[0], c.width(objs[0], width))
 }
+func (c *centered) naturalWidth(objs []fyne.CanvasObject) float32 { return c.width(objs[0], 1<<20) }
 func (c *centered) Layout(objs []fyne.CanvasObject, size fyne.Size) {
 	w := c.width(objs[0], size.Width)
 	place(objs[0], float32(int((size.Width-w)/2)), 0, w, size.Height)
@@ -485,4 +496,51 @@ func (r *scrollRenderer) Refresh() {
 	place(c, c.Position().X, c.Position().Y, r.s.Size().Width, c.MinSize().Height)
 	c.Refresh()
 	r.s.Inner.Refresh()
+}
+
+// flow puts objects side by side and goes on below when the line is full.
+type flow struct{ gap, line float32 }
+
+// Flow puts objects at their natural width side by side, in as many lines as they need.
+func Flow(gap, line float32, objs ...fyne.CanvasObject) *fyne.Container {
+	return container.New(&flow{gap, line}, objs...)
+}
+
+func (f *flow) walk(objs []fyne.CanvasObject, width float32, put func(o fyne.CanvasObject, x, y, w, h, line float32)) float32 {
+	y := float32(0)
+	for i := 0; i < len(objs); {
+		x, tall, n := float32(0), float32(0), i
+		for n < len(objs) {
+			w := NaturalWidth(objs[n])
+			if n > i && x+w > width {
+				break
+			}
+			tall = max(tall, HeightFor(objs[n], w))
+			x += w + f.gap
+			n++
+		}
+		x = 0
+		for _, o := range objs[i:n] {
+			w := min(NaturalWidth(o), width)
+			put(o, x, y, w, HeightFor(o, w), tall)
+			x += w + f.gap
+		}
+		y += tall + f.line
+		i = n
+	}
+	return max(y-f.line, 0)
+}
+
+func (f *flow) heightFor(objs []fyne.CanvasObject, width float32) float32 {
+	return f.walk(objs, width, func(fyne.CanvasObject, float32, float32, float32, float32, float32) {})
+}
+
+func (f *flow) Layout(objs []fyne.CanvasObject, size fyne.Size) {
+	f.walk(objs, size.Width, func(o fyne.CanvasObject, x, y, w, h, line float32) {
+		place(o, x, y+float32(int((line-h)/2)), w, h)
+	})
+}
+
+func (f *flow) MinSize(objs []fyne.CanvasObject) fyne.Size {
+	return fyne.NewSize(0, f.heightFor(objs, 600))
 }

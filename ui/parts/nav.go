@@ -29,7 +29,7 @@ func NewNav(icon, name, count string, current bool, tap func()) *Tap {
 	}
 	objs := []fyne.CanvasObject{look.NewIcon(icon, 16, ink), Grow(look.Text(style, ink, name))}
 	if count != "" {
-		objs = append(objs, look.Word(look.Caption, look.Ink, count))
+		objs = append(objs, look.Word(look.CaptionB, look.Ink, count))
 	}
 	layers := []fyne.CanvasObject{look.NewBox(fill, "", 6)}
 	if current {

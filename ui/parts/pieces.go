@@ -10,10 +10,15 @@ import (
 
 // Band is the vault's own area on top of a sheet, closed by the seam. Who and facts
 // are words of the vault and names the owner gave; nothing from outside is drawn here.
+// End may be nil.
 func Band(who, facts string, end fyne.CanvasObject) fyne.CanvasObject {
 	text := Column(2, look.Text(look.Who, look.OnBand, who), look.Text(look.Caption, look.OnBand2, facts))
+	objs := []fyne.CanvasObject{look.NewIcon("mark", 26, look.OnBand), Grow(text)}
+	if end != nil {
+		objs = append(objs, end)
+	}
 	return Column(0,
-		Over(look.NewBox(look.Band, "", 0), Middle(58, Pad(6, 24, 6, 20, Row(14, look.NewIcon("mark", 26, look.OnBand), Grow(text), end)))),
+		Over(look.NewBox(look.Band, "", 0), Middle(58, Pad(6, 24, 6, 20, Row(14, objs...)))),
 		Over(look.NewBox(look.Seam, "", 0), Space(0, 2)))
 }
 
