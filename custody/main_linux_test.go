@@ -19,6 +19,9 @@ var roles = map[string]func(args []string) int{
 	"kdf":     func([]string) int { return KDFMain(os.Stdin, os.Stdout) },
 	"keyring": func(args []string) int { return KeyringMain(args, os.Stdin, os.Stdout) },
 	"crash":   roleCrash,
+
+	"silent-keyring": roleSilentKeyring,
+	"holder":         roleHolder,
 }
 
 func TestMain(m *testing.M) {
