@@ -1,37 +1,20 @@
 package approvals
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
+	"vault/approvals/receipt"
 	"vault/approvals/store"
 	"vault/derive/jcs"
 )
-
-// ReceiptType is the type member of a receipt.
-const ReceiptType = "vault.receipt"
-
-// receipt is what a stranger needs to check one entry: the entries from it up to the
-// first one under a signed head, that head, and what was signed.
-type receipt struct {
-	Type    string            `json:"type"` // "vault.receipt"
-	V       int               `json:"v"`    // 1
-	Entries []json.RawMessage `json:"entries"`
-	Head    json.RawMessage   `json:"head"`
-	// Of an action.signed entry:
-	Signature   string          `json:"signature,omitempty"`
-	Record      json.RawMessage `json:"record,omitempty"`
-	Attestation json.RawMessage `json:"attestation,omitempty"`
-	Payload     json.RawMessage `json:"payload,omitempty"` // canonical form
-}
 
 // receipt makes the receipt of an entry, as canonical JSON.
 func (d *Desk) receipt(seq uint64) ([]byte, error) {
 	if seq == 0 || d.db() == nil {
 		return nil, refuse(CodeUnknownRequest)
 	}
-	out := receipt{Type: ReceiptType, V: 1}
+	var out receipt.Parts
 	for from := seq; out.Head == nil; {
 		es, err := d.db().Entries(from, 64)
 		if err != nil {
@@ -70,9 +53,5 @@ func (d *Desk) receipt(seq uint64) ([]byte, error) {
 			return nil, refuse(CodeRowEdited)
 		}
 	}
-	b, err := jcs.Marshal(out, jcs.Binding)
-	if err != nil {
-		return nil, fmt.Errorf("write receipt: %w", err)
-	}
-	return b, nil
+	return receipt.Encode(out)
 }

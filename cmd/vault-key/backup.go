@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"encoding/binary"
@@ -16,16 +15,16 @@ import (
 	"vault/approvals/keys"
 	"vault/cmd/internal/hygiene"
 	"vault/custody"
+	"vault/custody/backup"
 )
 
-// A backup is an age file (passphrase recipient) with a tar archive in it: the
-// sealed file under the same passphrase, and a copy of the store. Any age
-// program opens it.
+// A backup is an age file (passphrase recipient) with the sealed file, under the
+// same passphrase, and a copy of the store in it: see package backup.
 //
 // age is in this program because the passphrase is, and takes it as a string,
 // which cannot be wiped: so it runs in a helper that ends with its one file.
 
-// storeName is what the copy of the store is called in the archive.
+// storeName is the name of the store's part.
 const storeName = "store.db"
 
 // maxSealed bounds the sealed file in a backup.
@@ -128,30 +127,11 @@ func writeBackup(file, store string, sealed []byte, passphrase string) (err erro
 			err = errors.Join(err, dst.Close(), os.Remove(file))
 		}
 	}()
-	w, err := age.Encrypt(dst, recipient)
+	err = backup.Write(dst, []age.Recipient{recipient}, []backup.Part{
+		{Name: custody.SealedName, Size: int64(len(sealed)), Data: bytes.NewReader(sealed)},
+		{Name: storeName, Size: info.Size(), Data: src},
+	})
 	if err != nil {
-		return err
-	}
-	archive := tar.NewWriter(w)
-	for _, part := range []struct {
-		name string
-		size int64
-		from io.Reader
-	}{
-		{custody.SealedName, int64(len(sealed)), bytes.NewReader(sealed)},
-		{storeName, info.Size(), src},
-	} {
-		if err := archive.WriteHeader(&tar.Header{Name: part.name, Mode: 0o600, Size: part.size}); err != nil {
-			return err
-		}
-		if _, err := io.CopyN(archive, part.from, part.size); err != nil {
-			return err
-		}
-	}
-	if err := archive.Close(); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
 		return err
 	}
 	if err := dst.Sync(); err != nil {

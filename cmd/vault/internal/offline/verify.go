@@ -3,7 +3,7 @@ package offline
 import (
 	"strings"
 
-	"vault/approvals/journal"
+	"vault/approvals/receipt"
 	"vault/derive/envelope"
 	"vault/derive/jcs"
 )
@@ -169,16 +169,20 @@ func attested(v jcs.Value) envelope.AddressAttestation {
 // receipt checks one of the vault's own receipts. Nothing that can be pinned here
 // says whose log key it is, so it is never more than self-consistent.
 func (v *verifier) receipt(p part) {
-	entry, err := journal.Parse(p.v.Get("entry").Canonical())
-	v.check(p.file, "entryWellFormed", err == nil, text(err))
-	head, herr := journal.ParseHead(p.v.Get("head").Canonical())
-	v.check(p.file, "headSigned", herr == nil, text(herr))
-	both := err == nil && herr == nil
-	v.check(p.file, "headCoversEntry", both && head.Seq == entry.Seq && head.Hash == entry.Hash() && head.Instance == entry.Instance,
-		"the signed head is of another entry")
-	v.check(p.file, "receiptExact", p.v.Len() == 4 && p.v.Get("v").Literal() == "1", "the receipt has other members than type, v, entry and head")
-	v.notes = append(v.notes, "A receipt names its log key. Whose key that is, only an owner card says.")
+	r, err := receipt.Parse(p.v.Canonical())
+	v.check(p.file, "receiptWellFormed", err == nil, text(err))
 	v.needTie(false)
+	if err != nil {
+		return
+	}
+	report := r.Verify(receipt.Pins{DomainAddress: strings.ToLower(v.pins.Domain)})
+	for _, c := range report.Checks {
+		v.check(p.file, c.Name, c.OK, c.Detail)
+	}
+	if report.SignerPinned {
+		v.notes = append(v.notes, "The address that signed is one of the pinned domain.")
+	}
+	v.notes = append(v.notes, "A receipt names its log key, which vouches for the time and for how it was approved. Whose key that is, only an owner card says.")
 }
 
 func text(err error) string {

@@ -1,0 +1,233 @@
+// Package receipt is the vault's own receipt: one log entry with what a stranger
+// needs to check it offline. The entries from it up to one that a head is
+// over, that head, and for a signature the payload, the signature, the public
+// action record and the domain's attestation of the address.
+//
+// When a record was made, and for which user, are its own claims: nobody signs
+// them, here or in AgentEnvelope. The entry's time is the log key's claim.
+//
+// It makes no signature and reads no store. Whose log key a head names, a
+// receipt cannot say; that is for an owner card or a pin.
+package receipt
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"vault/approvals/journal"
+	"vault/derive/envelope"
+	"vault/derive/jcs"
+)
+
+// Type is the type member of a receipt.
+const Type = "vault.receipt"
+
+// MaxEntries bounds the entries between the one that is shown and its head.
+const MaxEntries = 4096
+
+// Parts are what a receipt is made of. The bytes are canonical JSON.
+type Parts struct {
+	Entries [][]byte // the entry, and those after it up to the head's
+	Head    []byte
+	// Of an action.signed entry, else empty:
+	Signature   string // 0x and 130 hex digits
+	Payload     []byte
+	Record      []byte // may be absent
+	Attestation []byte // may be absent
+}
+
+type wire struct {
+	Type        string            `json:"type"`
+	V           int               `json:"v"`
+	Entries     []json.RawMessage `json:"entries"`
+	Head        json.RawMessage   `json:"head"`
+	Signature   string            `json:"signature,omitempty"`
+	Payload     json.RawMessage   `json:"payload,omitempty"`
+	Record      json.RawMessage   `json:"record,omitempty"`
+	Attestation json.RawMessage   `json:"attestation,omitempty"`
+}
+
+// Encode returns the canonical bytes of a receipt that [Parse] accepts.
+func Encode(p Parts) ([]byte, error) {
+	w := wire{Type: Type, V: 1, Head: p.Head, Signature: p.Signature, Payload: p.Payload, Record: p.Record, Attestation: p.Attestation}
+	for _, raw := range p.Entries {
+		w.Entries = append(w.Entries, raw)
+	}
+	b, err := jcs.Marshal(w, jcs.Binding)
+	if err != nil {
+		return nil, fmt.Errorf("write receipt: %w", err)
+	}
+	if _, err := Parse(b); err != nil {
+		return nil, fmt.Errorf("write receipt: %w", err)
+	}
+	return b, nil
+}
+
+// Receipt is a parsed receipt: its members are right by themselves, and nothing
+// was compared yet. [Receipt.Verify] does.
+type Receipt struct {
+	entries   []journal.Entry
+	head      journal.Head
+	headFault error
+	parts     Parts
+}
+
+// Parse reads one JSON document with exactly the members of a receipt. Signatures
+// are checked by Verify.
+func Parse(raw []byte) (*Receipt, error) {
+	r, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("parse receipt: %w", err)
+	}
+	return r, nil
+}
+
+func parse(raw []byte) (*Receipt, error) {
+	v, err := jcs.Parse(raw, jcs.Binding)
+	if err != nil {
+		return nil, err
+	}
+	known := 0
+	for _, name := range []string{"type", "v", "entries", "head", "signature", "payload", "record", "attestation"} {
+		if v.Get(name).Exists() {
+			known++
+		}
+	}
+	if n, ok := v.Get("v").Int(); v.Get("type").Text() != Type || !ok || n != 1 {
+		return nil, errors.New("wrong type or version")
+	}
+	if known != v.Len() {
+		return nil, errors.New("unknown members")
+	}
+	if n := v.Get("entries").Len(); n == 0 || n > MaxEntries || v.Get("entries").Kind() != jcs.Array {
+		return nil, errors.New("entries are not a list of a bounded length")
+	}
+	if s := v.Get("signature"); s.Exists() && (s.Kind() != jcs.String || s.Text() == "") {
+		return nil, errors.New("signature is not a text")
+	}
+	r := &Receipt{parts: Parts{
+		Head: v.Get("head").Canonical(), Signature: v.Get("signature").Text(), Payload: v.Get("payload").Canonical(),
+		Record: v.Get("record").Canonical(), Attestation: v.Get("attestation").Canonical(),
+	}}
+	for _, item := range v.Get("entries").Items() {
+		e, err := journal.Parse(item.Canonical())
+		if err != nil {
+			return nil, err
+		}
+		r.entries, r.parts.Entries = append(r.entries, e), append(r.parts.Entries, e.Raw())
+	}
+	_, act := r.entries[0].Decoded().(journal.ActionSigned)
+	if act != (r.parts.Signature != "") || act != (r.parts.Payload != nil) || !act && (r.parts.Record != nil || r.parts.Attestation != nil) {
+		return nil, errors.New("signature and payload stand beside exactly the entries that record one")
+	}
+	r.head, r.headFault = journal.ParseHead(r.parts.Head)
+	return r, nil
+}
+
+// Entry is the entry that the receipt shows.
+func (r *Receipt) Entry() journal.Entry { return r.entries[0] }
+
+// Parts returns the receipt's parts; they must not be changed.
+func (r *Receipt) Parts() Parts { return r.parts }
+
+// Head is the signed head; its zero value where its own signature is wrong.
+func (r *Receipt) Head() journal.Head { return r.head }
+
+// Pins are what a verifier already trusts; empty members are not pinned.
+type Pins struct {
+	LogKey        string // nkey text of the log key, from an owner card
+	Vault         string // vault id
+	DomainAddress string // 0x and 40 hex digits
+}
+
+// Report says what a receipt shows.
+type Report struct {
+	Valid  bool
+	Checks []envelope.Check
+	// LogPinned says that a pinned log key stands behind entry, time and By.
+	LogPinned bool
+	// SignerPinned says that the pinned domain's key stands behind the address that signed.
+	SignerPinned bool
+	By           string // "click", "grant" or "passkey"; empty where nothing was signed or approved
+	At           int64  // the vault's clock, milliseconds since epoch
+	Address      string // that signed, or empty
+}
+
+func (p *Report) check(name string, ok bool, detail string) {
+	c := envelope.Check{Name: name, OK: ok}
+	if !ok {
+		c.Detail, p.Valid = detail, false
+	}
+	p.Checks = append(p.Checks, c)
+}
+
+// Verify compares everything with everything: the chain of entries, the head and
+// its signature, and for a signature also digest, signer, record and attestation.
+// A record's window is looked at with the entry's time: a receipt stays what it
+// was when the window is over.
+func (r *Receipt) Verify(pins Pins) Report {
+	first := r.entries[0]
+	p := Report{Valid: true, At: first.At}
+	p.check("headSigned", r.headFault == nil, "the head is not signed by the key it names")
+	chained := true
+	for i, e := range r.entries[1:] {
+		before := r.entries[i]
+		chained = chained && e.Seq == before.Seq+1 && e.Prev == before.Hash() && e.Instance == before.Instance
+	}
+	p.check("entriesChained", chained, "an entry does not follow the one before it")
+	last := r.entries[len(r.entries)-1]
+	p.check("headCoversEntry", r.headFault == nil && r.head.Seq == last.Seq && r.head.Hash == last.Hash() && r.head.Instance == last.Instance,
+		"the signed head is over another entry")
+	if pins.Vault != "" {
+		p.check("vaultPin", r.head.Vault == pins.Vault, "the head is of another vault")
+	}
+	if pins.LogKey != "" {
+		p.check("logKeyPin", r.head.Key == pins.LogKey, "the head is signed by another log key")
+		p.LogPinned = r.head.Key == pins.LogKey
+	}
+	switch b := first.Decoded().(type) {
+	case journal.ActionSigned:
+		p.By, p.Address = b.By, b.Address
+		r.verifyAction(&p, b, pins)
+	case journal.ClientPaired:
+		p.By = b.By
+	case journal.GrantMade:
+		p.By = b.By
+	}
+	p.LogPinned, p.SignerPinned = p.LogPinned && p.Valid, p.SignerPinned && p.Valid
+	return p
+}
+
+func (r *Receipt) verifyAction(p *Report, b journal.ActionSigned, pins Pins) {
+	payload, err := envelope.ParsePayload(r.parts.Payload)
+	p.check("payloadWellFormed", err == nil, "the payload cannot have been signed")
+	if err == nil {
+		digest := payload.Digest()
+		p.check("digestInEntry", b.Digest == "0x"+hex.EncodeToString(digest[:]), "the entry records another digest than the payload's")
+	}
+	signed := envelope.VerifyAction(r.parts.Payload, r.parts.Signature, b.Address)
+	p.check("signedByAddress", signed.Valid, "the signature is not of this payload by the address in the entry")
+	if r.parts.Record != nil {
+		expected := b.EnvelopeHash
+		record := envelope.VerifyRecord(r.parts.Record, r.parts.Payload, r.parts.Signature, envelope.RecordOptions{Now: p.At, ExpectedHash: &expected})
+		for _, c := range record.Checks {
+			p.check("record."+c.Name, c.OK, c.Detail)
+		}
+		v, err := jcs.Parse(r.parts.Record, jcs.AgentEnvelope)
+		same := err == nil && strings.EqualFold(v.Get("agentAddress").Text(), b.Address) &&
+			v.Get("domain").Get("domainHash").Text() == b.DomainHash
+		p.check("recordOfEntry", same, "the record is of another address or domain than the entry")
+	}
+	if r.parts.Attestation != nil {
+		says := envelope.VerifyAddressAttestation(r.parts.Attestation, envelope.AddressAttestation{
+			DomainHash: b.DomainHash, ActionEnvelopeHash: b.EnvelopeHash, AgentAddress: b.Address,
+		}, envelope.Pins{DomainAddress: pins.DomainAddress})
+		for _, c := range says.Checks {
+			p.check("attestation."+c.Name, c.OK, c.Detail)
+		}
+		p.SignerPinned = says.Pinned
+	}
+}
