@@ -263,9 +263,10 @@ func (s *server) run(ctx context.Context) error {
 			continue
 		}
 		call, stop := context.WithCancel(ctx)
-		s.mu.Lock()
-		s.cancels[q.ID] = stop
-		s.mu.Unlock()
+		if !s.register(q.ID, stop) {
+			stop()
+			return errors.New("read call: its number is that of a call under way")
+		}
 		if q.Method == "lock" {
 			// Nothing is read after it, and every other call is over before it is made.
 			s.cancelAll(q.ID)
@@ -286,6 +287,16 @@ func (s *server) run(ctx context.Context) error {
 			<-done
 		}
 	}
+}
+
+func (s *server) register(id uint64, stop context.CancelFunc) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancels[id] != nil {
+		return false
+	}
+	s.cancels[id] = stop
+	return true
 }
 
 func (s *server) cancelAll(but uint64) {

@@ -183,6 +183,19 @@ type script struct{ r io.Reader }
 func (s *script) Read(p []byte) (int, error)  { return s.r.Read(p) }
 func (s *script) Write(p []byte) (int, error) { return len(p), nil }
 
+func TestOneNumberTwiceEndsTheLine(t *testing.T) {
+	var calls bytes.Buffer
+	e := newEnd(&calls)
+	for range 2 {
+		if err := e.send(&request{ID: 1, Method: "unlock"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := Serve(&script{r: &calls}, &echo{entered: make(chan struct{}, 2)}, nil); err == nil {
+		t.Error("taken for a clean end")
+	}
+}
+
 func TestEveryCallHasItsMethod(t *testing.T) {
 	h := reflect.TypeFor[Handler]()
 	if h.NumMethod() != len(methods) {
