@@ -17,15 +17,15 @@ func isVault(dir string) bool {
 	if err != nil {
 		return false
 	}
-	name := strings.TrimSpace(string(comm))
-	// A program that runs from memory is called by its descriptor until it says more.
+	// A program that runs from memory is called by its descriptor; its first argument
+	// says which it is. An agent's command is not one of the vault's processes.
 	line, err := os.ReadFile(filepath.Join(dir, "cmdline"))
-	if err == nil {
-		first, _, _ := strings.Cut(string(line), "\x00")
-		if base := filepath.Base(first); base == "vault" || base == "vault-key" {
-			return true
-		}
+	args := strings.Split(string(line), "\x00")
+	if err == nil && len(args) > 1 {
+		base := filepath.Base(args[0])
+		return base == "vault-key" || base == "vault" && args[1] != "agent"
 	}
+	name := strings.TrimSpace(string(comm))
 	return name == "vault" || name == "vault-key"
 }
 

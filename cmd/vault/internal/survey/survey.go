@@ -198,17 +198,23 @@ func display(ctx context.Context, p Place) []Finding {
 	default:
 		out = append(out, Finding{"display", Works, "Wayland. Programs do not see each other's keys.", ""})
 	}
-	return append(out, within(ctx, Finding{"tray", Note, "The tray does not answer; the vault needs none.", ""}, func(ctx context.Context) Finding {
+	if Tray(ctx) {
+		return append(out, Finding{"tray", Works, "A tray is there.", ""})
+	}
+	return append(out, Finding{"tray", Note, "No tray is there; the vault needs none.", ""})
+}
+
+// Tray says whether the session has a place for an icon. It blocks for two seconds
+// at most.
+func Tray(ctx context.Context) bool {
+	return within(ctx, false, func(ctx context.Context) bool {
 		c, err := bus(ctx)
 		if err != nil {
-			return Finding{"tray", Note, "No message bus, so no tray icon and no notifications; the vault needs neither.", ""}
+			return false
 		}
 		defer c.Close()
-		if owned(ctx, c, "org.kde.StatusNotifierWatcher") {
-			return Finding{"tray", Works, "A tray is there.", ""}
-		}
-		return Finding{"tray", Note, "No tray is there; the vault needs none.", ""}
-	}))
+		return owned(ctx, c, "org.kde.StatusNotifierWatcher")
+	})
 }
 
 func folderOf(dir string) Finding {
