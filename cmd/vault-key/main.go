@@ -14,7 +14,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"vault/approvals/keys"
@@ -70,6 +72,9 @@ const deskDescriptor = 3
 // serve is the key process of the vault in dir. It returns when the desk has
 // locked it or has ended.
 func serve(dir string) int {
+	// The desk ends this process. What a terminal sends to all that run on it
+	// reaches the desk too, which locks first.
+	signal.Ignore(os.Interrupt, syscall.SIGHUP, syscall.SIGTERM)
 	f := os.NewFile(deskDescriptor, "desk")
 	if f == nil {
 		return usage()
