@@ -6,6 +6,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/handshake"
+	"vault/derive/jcs"
 )
 
 // stage is how far a connection's handshake must have come for a method.
@@ -161,8 +162,16 @@ func hello(ctx context.Context, c *conn, a args) (any, error) {
 }
 
 func helloProve(ctx context.Context, c *conn, a args) (any, error) {
-	proof := a.key["proof"]
-	if err := c.talk.Prove(ctx, proof[:], a.raw["last_head"]); err != nil {
+	proof, head := a.key["proof"], a.raw["last_head"]
+	if head != nil {
+		// Many JSON libraries write what they read with other spaces; the head is signed
+		// in its canonical form.
+		var err error
+		if head, err = jcs.Canonical(head, jcs.Binding); err != nil {
+			return nil, refuseFor("params_invalid", "Member last_head is not what it should be.")
+		}
+	}
+	if err := c.talk.Prove(ctx, proof[:], head); err != nil {
 		c.frames.finish() // one try each
 		return nil, err
 	}
