@@ -176,13 +176,12 @@ func (v *Vault) restart(ctx context.Context, first bool) error {
 		return err
 	}
 	b, err := v.seal()
-	if err == nil {
-		err = replaceFile(realDisk{}, v.cfg.Dir, b, first)
-	}
 	if err != nil {
-		return errors.Join(err, v.forgetItems(ctx))
+		return err
 	}
-	return nil
+	// Where this fails the new file may still have reached the disk, so the
+	// keyring keeps its share.
+	return replaceFile(realDisk{}, v.cfg.Dir, b, first)
 }
 
 // Open reads the sealed file and opens it with what its protection asks for.

@@ -818,3 +818,85 @@ func TestCostFor(t *testing.T) {
 		}
 	}
 }
+
+func TestDemoIsMarked(t *testing.T) {
+	b := newBench(t)
+	r := b.request(t, PassphraseOnly)
+	r.Demo = true
+	v, err := Create(t.Context(), b.cfg, r)
+	must(t, err)
+	v.Lock()
+	found, err := Look(b.cfg.Dir)
+	if err != nil || !found.Header.Demo || !b.mustOpen(t).State().Demo {
+		t.Errorf("%+v %v", found, err)
+	}
+}
+
+func TestNewInstanceThatFailsChangesNothing(t *testing.T) {
+	b := newBench(t)
+	v := b.create(t, KeyringAndPassphrase)
+	before, state := b.file(t), v.State()
+	b.keyring.fail = ErrKeyringTimeout
+	if err := v.NewInstance(t.Context()); !errors.Is(err, ErrKeyringTimeout) {
+		t.Errorf("%v", err)
+	}
+	b.keyring.fail = nil
+	if !bytes.Equal(before, b.file(t)) || v.State().VaultID != state.VaultID {
+		t.Error("something changed")
+	}
+	must(t, v.Update(t.Context(), func(*State) {}))
+	v.Lock()
+	if err := b.mustOpen(t).Doubt(); err != nil {
+		t.Error(err)
+	}
+}
+
+// stubborn takes everything and lets nothing go.
+type stubborn struct{ *memKeyring }
+
+func (stubborn) Delete(context.Context, string) error { return ErrKeyringRefused }
+
+func TestShareLeft(t *testing.T) {
+	b := newBench(t)
+	b.cfg.Keyring = stubborn{b.keyring}
+	v := b.create(t, KeyringOnly)
+	err := v.ChangeProtection(t.Context(), b.request(t, PassphraseOnly))
+	if !errors.Is(err, ErrShareLeft) || !errors.Is(err, ErrKeyringRefused) {
+		t.Errorf("%v", err)
+	}
+	v.Lock()
+	if s := b.mustOpen(t).State(); s.Protection != PassphraseOnly {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestCalibrate(t *testing.T) {
+	at := time.UnixMilli(0)
+	kdf := &quickKDF{}
+	p, err := Calibrate(t.Context(), kdf, func() time.Time { at = at.Add(500 * time.Millisecond); return at })
+	if err != nil || kdf.calls != 1 || p != (Params{Time: 3, MemoryKiB: 128 << 10, Threads: 4}) {
+		t.Errorf("%+v %v", p, err)
+	}
+}
+
+// BenchmarkOpen is an unlock at the floor of the passphrase function, in a helper.
+func BenchmarkOpen(b *testing.B) {
+	w := newBench(b)
+	w.cfg.KDF = HelperKDF{testRunner{}}
+	w.create(b, KeyringAndPassphrase).Lock()
+	pass := secretOf(b, goodPass)
+	for b.Loop() {
+		v, err := Open(b.Context(), w.cfg, pass)
+		must(b, err)
+		v.wipe()
+	}
+}
+
+// BenchmarkAnchor is one durable write of the sealed file.
+func BenchmarkAnchor(b *testing.B) {
+	w := newBench(b)
+	v := w.create(b, PassphraseOnly)
+	for b.Loop() {
+		must(b, v.Anchor(b.Context(), Head{Seq: v.State().Log.Seq + 1}))
+	}
+}
