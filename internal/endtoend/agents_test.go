@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,15 +74,25 @@ func (l launcher) Launch(context.Context) (approvals.KeyProcess, error) {
 	return process{sign.New(l.cfg), new(sync.Once), make(chan struct{})}, nil
 }
 
+// clock is the machine's, and can be put forward: both of its hands.
+type clock struct {
+	approvals.Clock
+	ahead atomic.Int64 // milliseconds
+}
+
+func (c *clock) Now() int64  { return c.Clock.Now() + c.ahead.Load() }
+func (c *clock) Boot() int64 { return c.Clock.Boot() + c.ahead.Load() }
+
 type rig struct {
-	t      *testing.T
+	clock  *clock
+	t      testing.TB
 	owner  approvals.Owner
 	sock   string
 	domain approvals.DomainView
 	digits chan string
 }
 
-func start(t *testing.T) *rig {
+func start(t testing.TB) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "v")
 	if err != nil {
@@ -92,7 +103,7 @@ func start(t *testing.T) *rig {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	clock := approvals.SystemClock()
+	clock := &clock{Clock: approvals.SystemClock()}
 	cfg := sign.Config{
 		Custody: custody.Config{Dir: folder, Rand: rand.Reader, Now: time.Now, KDF: quickKDF{}},
 		Clock:   clock,
@@ -106,7 +117,7 @@ func start(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = desk.Close() })
-	r := &rig{t: t, owner: desk.Owner(), sock: sock, digits: make(chan string, 8)}
+	r := &rig{t: t, clock: clock, owner: desk.Owner(), sock: sock, digits: make(chan string, 8)}
 	err = r.owner.Create(t.Context(), approvals.Creation{
 		Protection: keys.ProtectPassphrase, Surface: keys.SurfaceTerminal, PutOff: true,
 		Domain: approvals.DomainForm{Namespace: "acme", DomainID: "billing-ops", Kind: "finance"},

@@ -292,3 +292,29 @@ func TestFile(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// A head that another JSON library has written anew reaches the desk in the one form
+// that is signed.
+func TestLastHeadIsCanonical(t *testing.T) {
+	desk, path := serve(t)
+	p := pair(t, path)
+	file := filepath.Join(t.TempDir(), "p.json")
+	if err := p.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.TrimSuffix(string(raw), "}") + `,"last_head":{"v": 1, "type":"vault.log\u0048ead"}}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = client.Load(file); err != nil {
+		t.Fatal(err)
+	}
+	dial2(t, path, p)
+	if len(desk.Heads) != 1 || desk.Heads[0] != `{"type":"vault.logHead","v":1}` {
+		t.Errorf("heads %q", desk.Heads)
+	}
+}
