@@ -23,6 +23,8 @@ var errGone = errors.New("already decided")
 type op struct {
 	// build checks, under the desk's lock, that the op may be done, and adds its entries last.
 	build func(*batch) error
+	// run, where set, is called instead, while nothing else is built or kept.
+	run func() error
 	// undo is called under the desk's lock when the op was built but not kept.
 	undo   func()
 	alone  bool // shares no batch: it changes what others are checked against
@@ -145,6 +147,10 @@ func (d *Desk) build(group []*op) (b *batch, rest []*op) {
 		if o.alone && len(b.acts) > 0 || len(b.acts) >= groupActs {
 			return b, group[i:]
 		}
+		if o.run != nil {
+			b.acts = append(b.acts, &act{op: o})
+			return b, group[i+1:]
+		}
 		mark, seq, prev := len(b.acts), b.seq, b.prev
 		b.op, o.acts = o, 0
 		if err := o.build(b); err != nil {
@@ -179,6 +185,10 @@ func (d *Desk) commit(group []*op) (rest []*op) {
 	acts := b.acts
 	if acts[0].entry.Seq == 0 { // an op without entries stands alone
 		o := acts[0].op
+		if o.run != nil {
+			o.err <- o.run()
+			return rest
+		}
 		if o.anchor && k != nil {
 			d.anchor(k)
 		}
@@ -328,7 +338,7 @@ func (d *Desk) finish(acts []*act, bad *op) {
 			d.trouble, d.readOnly = &Trouble{Code: "log_damaged", Seq: a.entry.Seq, Detail: err.Error()}, true
 			continue
 		}
-		d.led.lastKind = a.entry.Kind
+		d.led.applied(a.entry.Kind)
 		d.led.add(a.client, string(a.entry.Kind), a.tag, 1)
 		if len(a.answer.Head) > 0 {
 			d.led.head, d.led.covered = a.answer.Head, a.entry.Seq

@@ -409,75 +409,12 @@ func (d *Desk) install(ctx context.Context, k KeyProcess, pub keys.Public) error
 	if err := d.openStore(ctx); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	d.trouble, d.readOnly = nil, false
-	st := d.led.state
-	d.mu.Unlock()
-	old, err := d.oldInstance(pub, st)
-	if err != nil {
+	// The log must stand still meanwhile: requests can end while the vault is locked.
+	fresh := false
+	if err := d.do(&op{alone: true, run: func() (err error) {
+		fresh, err = d.takeOver(ctx, k, pub)
 		return err
-	}
-	if old != "" {
-		// The key process has begun a new instance: its log is empty, and the old one is kept aside.
-		if err := d.db().Do(func(tx *store.Tx) error { return tx.Archive(old) }); err != nil {
-			d.setTrouble(&Trouble{Code: CodeStoreFailed, Detail: err.Error()})
-			return refuse(CodeStoreFailed)
-		}
-	}
-	if err := d.read(true); err != nil {
-		return err
-	}
-	d.mu.Lock()
-	led, trouble := d.led, d.trouble
-	d.mu.Unlock()
-	st = led.state
-	if trouble != nil {
-		return &Refusal{Code: trouble.Code, Message: "The store is not as the vault left it. It stays read-only.", Remedy: "Export what is here before anything else."}
-	}
-	loaded, err := d.load(ctx, k, led)
-	if err != nil {
-		var e *keys.Error
-		if errors.As(err, &e) && troubles[e.Code] {
-			d.setTrouble(&Trouble{Code: e.Code, Seq: e.Seq, Detail: e.Detail})
-			return errDoubt{e}
-		}
-		return err
-	}
-	if loaded.Seq != st.Seq() || st.Seq() > 0 && loaded.Hash != st.Hash() {
-		d.setTrouble(&Trouble{Code: "log_damaged", Seq: st.Seq()})
-		return refuse(CodeRowEdited)
-	}
-	d.mu.Lock()
-	d.keys, d.public, d.exists, d.opening = k, pub, true, false
-	d.away = false
-	d.gate = make(chan struct{})
-	d.lockReason = ""
-	d.touched, d.anchored = d.clock.Boot(), d.clock.Boot()
-	last := d.led.lastKind
-	d.mu.Unlock()
-	d.ended.Add(1)
-	go d.watchKeys(k)
-	first := &op{alone: true, anchor: true, build: func(b *batch) error {
-		switch {
-		case st.Seq() > 0:
-			if last != journal.KindLocked {
-				if _, err := b.add(journal.KindLocked, journal.Locked{Reason: "ended"}); err != nil {
-					return err
-				}
-			}
-			_, err := b.add(journal.KindUnlocked, journal.Unlocked{Protection: string(pub.Protection)})
-			return err
-		case pub.StartReason != "":
-			_, err := b.add(journal.KindInstanceStarted, journal.InstanceStarted{Vault: pub.Vault, OwnerKey: pub.OwnerKey, LogKey: pub.LogKey, Reason: pub.StartReason})
-			return err
-		}
-		if _, err := b.add(journal.KindCreated, journal.Created{Vault: pub.Vault, OwnerKey: pub.OwnerKey, LogKey: pub.LogKey, Demo: pub.Demo}); err != nil {
-			return err
-		}
-		return nil
-	}}
-	if err := d.do(first); err != nil {
-		d.endKeys(k, "store", nil)
+	}}); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -491,10 +428,88 @@ func (d *Desk) install(ctx context.Context, k KeyProcess, pub keys.Public) error
 			return err
 		}
 	}
-	if st.Seq() == 0 && pub.StartReason != "" {
+	if fresh && pub.StartReason != "" {
 		return d.reopenDomains(ctx, k)
 	}
 	return nil
+}
+
+// takeOver is install's part in the commit goroutine. fresh says that a log was begun.
+func (d *Desk) takeOver(ctx context.Context, k KeyProcess, pub keys.Public) (fresh bool, err error) {
+	d.mu.Lock()
+	d.trouble, d.readOnly = nil, false
+	st := d.led.state
+	d.mu.Unlock()
+	old, err := d.oldInstance(pub, st)
+	if err != nil {
+		return false, err
+	}
+	if old != "" {
+		// The key process has begun a new instance: its log is empty, and the old one is kept aside.
+		if err := d.db().Do(func(tx *store.Tx) error { return tx.Archive(old) }); err != nil {
+			d.setTrouble(&Trouble{Code: CodeStoreFailed, Detail: err.Error()})
+			return false, refuse(CodeStoreFailed)
+		}
+	}
+	if err := d.read(true); err != nil {
+		return false, err
+	}
+	d.mu.Lock()
+	led, trouble := d.led, d.trouble
+	d.mu.Unlock()
+	if trouble != nil {
+		return false, &Refusal{Code: trouble.Code, Message: "The store is not as the vault left it. It stays read-only.", Remedy: "Export what is here before anything else."}
+	}
+	loaded, err := d.load(ctx, k, led)
+	if err != nil {
+		var e *keys.Error
+		if errors.As(err, &e) && troubles[e.Code] {
+			d.setTrouble(&Trouble{Code: e.Code, Seq: e.Seq, Detail: e.Detail})
+			return false, errDoubt{e}
+		}
+		return false, err
+	}
+	st = led.state
+	fresh = st.Seq() == 0
+	if loaded.Seq != st.Seq() || !fresh && loaded.Hash != st.Hash() {
+		d.setTrouble(&Trouble{Code: "log_damaged", Seq: st.Seq()})
+		return false, refuse(CodeRowEdited)
+	}
+	d.mu.Lock()
+	d.keys, d.public, d.exists = k, pub, true
+	d.lockReason = ""
+	d.touched, d.anchored = d.clock.Boot(), d.clock.Boot()
+	d.mu.Unlock()
+	first := &op{alone: true, anchor: true, err: make(chan error, 1), build: func(b *batch) error {
+		var err error
+		switch {
+		case fresh && pub.StartReason != "":
+			_, err = b.add(journal.KindInstanceStarted, journal.InstanceStarted{Vault: pub.Vault, OwnerKey: pub.OwnerKey, LogKey: pub.LogKey, Reason: pub.StartReason})
+		case fresh:
+			_, err = b.add(journal.KindCreated, journal.Created{Vault: pub.Vault, OwnerKey: pub.OwnerKey, LogKey: pub.LogKey, Demo: pub.Demo})
+		default:
+			if led.opened {
+				// The desk was killed while the vault was open.
+				if _, err := b.add(journal.KindLocked, journal.Locked{Reason: "ended"}); err != nil {
+					return err
+				}
+			}
+			_, err = b.add(journal.KindUnlocked, journal.Unlocked{Protection: string(pub.Protection)})
+		}
+		return err
+	}}
+	d.commit([]*op{first})
+	if err := <-first.err; err != nil {
+		d.endKeys(k, "store", nil)
+		return false, err
+	}
+	d.mu.Lock()
+	d.opening, d.away = false, false
+	d.gate = make(chan struct{})
+	d.mu.Unlock()
+	d.ended.Add(1)
+	go d.watchKeys(k)
+	return fresh, nil
 }
 
 // oldInstance names the instance whose log is in the store when the key process has begun another,
@@ -518,7 +533,7 @@ func (d *Desk) oldInstance(pub keys.Public, st *journal.State) (string, error) {
 }
 
 // troubles are the key process's refusals of a log, after which the vault is read-only.
-var troubles = map[string]bool{"rolled_back": true, "anchor_missing": true, "copied": true, "log_damaged": true}
+var troubles = map[string]bool{"rolled_back": true, "anchor_missing": true, "copied": true, "log_damaged": true, "bad_permit": true}
 
 // errDoubt says that the key process is open and refuses the log: it stays, so that
 // the owner can begin a new instance.
@@ -603,7 +618,11 @@ func (d *Desk) shutNow(reason string) {
 	d.keys = nil
 	d.lockReason, d.lockedAt = reason, d.clock.Now()
 	d.away = false
-	close(d.gate)
+	select {
+	case <-d.gate:
+	default:
+		close(d.gate)
+	}
 	for _, it := range d.items {
 		it.shut()
 	}

@@ -157,7 +157,7 @@ func (l *launcher) Launch(context.Context) (approvals.KeyProcess, error) {
 
 // world is one vault with its owner and a way for agents in.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	clock  *testClock
 	keys   *launcher

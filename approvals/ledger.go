@@ -20,6 +20,7 @@ import (
 type ledger struct {
 	state         *journal.State
 	lastKind      journal.Kind
+	opened        bool   // the log says that the vault is open
 	head          []byte // newest signed head
 	covered       uint64
 	snapshot      uint64
@@ -118,6 +119,7 @@ func (l *ledger) readLog(s *store.Store, heads bool) (*Trouble, error) {
 			return &Trouble{Code: "snapshot_edited", Seq: seq}, nil
 		}
 		l.state, l.snapshot, l.snapshotState, from = st, seq, state, seq
+		l.opened = true // only an open vault makes snapshots
 	}
 	var last *store.Entry
 	for {
@@ -143,7 +145,7 @@ func (l *ledger) readLog(s *store.Store, heads bool) (*Trouble, error) {
 				}
 				return damaged(from, err.Error())
 			}
-			l.lastKind = e.Kind
+			l.applied(e.Kind)
 			if row.Kind == string(journal.KindSnapshot) && row.Seq > l.snapshot {
 				return &Trouble{Code: "snapshot_missing", Seq: from}, nil
 			}
@@ -323,6 +325,17 @@ func (l *ledger) keepObserved(old *ledger) {
 		if o := old.grants[id]; o != nil {
 			g.end = o.end
 		}
+	}
+}
+
+// applied follows the kinds of entries.
+func (l *ledger) applied(k journal.Kind) {
+	l.lastKind = k
+	switch k {
+	case journal.KindCreated, journal.KindInstanceStarted, journal.KindUnlocked:
+		l.opened = true
+	case journal.KindLocked:
+		l.opened = false
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -436,8 +437,11 @@ func (d *Desk) addSigned(b *batch, members []*request, by string, g *grantRow) e
 		if a.answer.Address != r.ask.address {
 			return errors.New("the key process signed with another address than it named")
 		}
-		result, err = signedResult(a, by, record)
-		return err
+		if len(a.answer.Attestation) == 0 || len(a.answer.Signature) != 132 {
+			return errors.New("the key process gave no signature or attestation")
+		}
+		result = signedResult(a, by, record)
+		return nil
 	}
 	a.write = func(tx *store.Tx) error {
 		for _, m := range members {
@@ -455,17 +459,25 @@ func (d *Desk) addSigned(b *batch, members []*request, by string, g *grantRow) e
 	return nil
 }
 
-// signedResult is the answer of action.sign.
-func signedResult(a *act, by string, record []byte) ([]byte, error) {
-	return jcs.Marshal(struct {
-		Signature string          `json:"signature"`
-		Address   string          `json:"agent_address"`
-		Record    json.RawMessage `json:"record"`
-		Head      json.RawMessage `json:"log_head"`
-		By        string          `json:"by"`
-		Seq       uint64          `json:"seq"`
-		Attested  json.RawMessage `json:"attestation"`
-	}{a.answer.Signature, a.answer.Address, record, a.answer.Head, by, a.entry.Seq, a.answer.Attestation}, jcs.Binding)
+// signedResult is the answer of action.sign, as canonical JSON. Its parts are canonical
+// already, or texts that need no escaping.
+func signedResult(a *act, by string, record []byte) []byte {
+	out := make([]byte, 0, 512+len(record)+len(a.answer.Head)+len(a.answer.Attestation))
+	out = append(out, `{"agent_address":"`...)
+	out = append(out, a.answer.Address...)
+	out = append(out, `","attestation":`...)
+	out = append(out, a.answer.Attestation...)
+	out = append(out, `,"by":"`...)
+	out = append(out, by...)
+	out = append(out, `","log_head":`...)
+	out = append(out, a.answer.Head...)
+	out = append(out, `,"record":`...)
+	out = append(out, record...)
+	out = append(out, `,"seq":`...)
+	out = strconv.AppendUint(out, a.entry.Seq, 10)
+	out = append(out, `,"signature":"`...)
+	out = append(out, a.answer.Signature...)
+	return append(out, `"}`...)
 }
 
 // row is the request as the store keeps it.
