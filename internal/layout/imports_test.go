@@ -27,7 +27,7 @@ var (
 	leaves = []string{
 		"derive/jcs", "derive/tag",
 		"approvals/plain", "approvals/fourwords", "approvals/handshake",
-		"internal/ownfolder",
+		"internal/ownfolder", "internal/passphrase",
 	}
 
 	// documents parse, validate, canonicalise and verify. They need no key, and
@@ -35,7 +35,7 @@ var (
 	documents = of(leaves,
 		"derive/envelope", "derive/confirm",
 		"approvals/moment", "approvals/sow",
-		"approvals/keys", "approvals/journal", "approvals/permit",
+		"approvals/keys", "approvals/journal", "approvals/permit", "approvals/receipt",
 	)
 
 	// strict is what the document packages under approvals share.
@@ -59,6 +59,7 @@ var table = []row{
 	{folder: "approvals/fourwords", desk: true},
 	{folder: "approvals/handshake", may: of("derive/jcs", "derive/tag"), desk: true},
 	{folder: "internal/ownfolder", desk: true},
+	{folder: "internal/passphrase", desk: true},
 
 	{folder: "derive/envelope", may: of(leaves), desk: true},
 	{folder: "derive/confirm", may: of(leaves), desk: true},
@@ -67,6 +68,7 @@ var table = []row{
 	{folder: "approvals/sow", may: of(leaves, strict, "approvals/sow/..."), desk: true},
 	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
 	{folder: "approvals/journal", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit"), desk: true},
+	{folder: "approvals/receipt", may: of(leaves, strict, "derive/envelope", "approvals/journal"), desk: true},
 	{folder: "approvals/keys", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/journal"), desk: true},
 
 	{folder: "approvals/...", may: of("approvals/...", "assets", documents), desk: true},
