@@ -54,7 +54,8 @@ func (quickKDF) Derive(_ context.Context, _ custody.Params, passphrase []byte, s
 type memoryKeyring struct {
 	mu    sync.Mutex
 	items map[string][]byte
-	fails error
+	fails error // every call
+	keeps error // only Delete
 }
 
 func (k *memoryKeyring) Get(_ context.Context, user string, dst *custody.Secret) (int, error) {
@@ -83,6 +84,9 @@ func (k *memoryKeyring) Set(_ context.Context, user string, value []byte) error 
 func (k *memoryKeyring) Delete(_ context.Context, user string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.keeps != nil {
+		return k.keeps
+	}
 	delete(k.items, user)
 	return k.fails
 }

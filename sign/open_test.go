@@ -134,6 +134,39 @@ func TestProtection(t *testing.T) {
 	}
 }
 
+func TestProtectionChangesThoughTheOldShareStays(t *testing.T) {
+	d := open(t)
+	d.owner.answers = []string{goodPassphrase, "another passphrase"}
+	d.keyring.keeps = custody.ErrKeyringTimeout
+	if _, err := d.signer.ChangeProtection(t.Context(), keys.ProtectKeyringAndPassphrase, keys.SurfaceTerminal); err != nil {
+		t.Fatal(err)
+	}
+	d.must(journal.KindProtectionChanged, journal.ProtectionChanged{
+		From: string(keys.ProtectKeyringAndPassphrase), To: string(keys.ProtectKeyringAndPassphrase),
+	}, keys.Act{})
+	d.owner.answers = []string{goodPassphrase, "another passphrase"}
+	d.owner.asked = nil
+	if err := d.again(); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.owner.asked) != 2 || d.owner.asked[1].Problem != "wrong_passphrase" {
+		t.Errorf("asked %+v", d.owner.asked)
+	}
+}
+
+func TestOwnerSaysThatFilesWerePutBack(t *testing.T) {
+	d := open(t)
+	old := d.pub
+	pub, err := d.signer.NewInstance(t.Context())
+	if err != nil || pub.StartReason != "restored" || pub.Instance == old.Instance || pub.LogKey == old.LogKey {
+		t.Fatalf("%+v %v", pub, err)
+	}
+	_, err = d.signer.NewInstance(t.Context())
+	wantCode(t, err, "not_loaded")
+	_, err = d.signer.Commit(t.Context(), nil)
+	wantCode(t, err, "not_loaded")
+}
+
 func TestRestoredVaultHasTheSameAddressesAndSuspends(t *testing.T) {
 	d := open(t)
 	grantBody, grantAct := d.granted(d.fields(), 2)

@@ -427,7 +427,9 @@ func rootProblem(err error) (string, int) {
 	return "", 0
 }
 
-// NewInstance implements [keys.Handler].
+// NewInstance implements [keys.Handler]. It needs no doubt: an owner who has put
+// back a whole home folder knows what no file can tell. Nothing is gained by
+// lying here: what was counted before is suspended.
 func (s *Signer) NewInstance(ctx context.Context) (keys.Public, error) {
 	if err := s.begin(); err != nil {
 		return keys.Public{}, err
@@ -439,12 +441,16 @@ func (s *Signer) NewInstance(ctx context.Context) (keys.Public, error) {
 	if v == nil {
 		return keys.Public{}, refuse(keys.CodeEnded, "the vault is locked")
 	}
-	if phase != phaseReadOnly {
-		return keys.Public{}, refuse("not_in_doubt", "the log of this vault was not found wanting")
-	}
-	reason := codeRolledBack
-	if doubt.Code == codeCopied {
+	var reason string
+	switch {
+	case phase == phaseLoading:
+		return keys.Public{}, refuse(codeNotLoaded, "the log has to be looked at first")
+	case phase == phaseOpen:
+		reason = "restored"
+	case doubt.Code == codeCopied:
 		reason = codeCopied
+	default:
+		reason = codeRolledBack
 	}
 	if err := v.NewInstance(ctx); err != nil {
 		return keys.Public{}, s.fault(err)
@@ -549,7 +555,13 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 		if err != nil {
 			return err
 		}
-		return v.ChangeProtection(ctx, custody.Request{Protection: custody.Protection(to), Passphrase: p, Params: params})
+		err = v.ChangeProtection(ctx, custody.Request{Protection: custody.Protection(to), Passphrase: p, Params: params})
+		if errors.Is(err, custody.ErrAnchorNotKept) || errors.Is(err, custody.ErrShareLeft) {
+			// It was changed. What the keyring lacks is written with the next anchor;
+			// an old share that it keeps opens nothing any more.
+			return nil
+		}
+		return err
 	})
 	s.renew()
 	if err != nil {

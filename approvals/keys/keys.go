@@ -46,8 +46,8 @@ type Public struct {
 	Anchor Anchor
 	// AnchorKept says where a head is kept outside the store: "sealed" or "sealed+keyring".
 	AnchorKept string
-	// StartReason is set where this instance has no log yet that begins with the root's creation:
-	// "restored", "copied" or "rolled_back". The first entry of its log, instance.started, carries it.
+	// StartReason is why the log of this instance does not begin with the root's creation: "restored",
+	// "copied" or "rolled_back"; its first entry, instance.started, carries it. Empty for vault.created.
 	StartReason string
 }
 
@@ -165,9 +165,11 @@ type Handler interface {
 	Create(context.Context, Create) (Public, error)
 	Unlock(context.Context, Unlock) (Public, error)
 	Restore(context.Context, Restore) (Public, error)
-	// NewInstance begins a new log under the same root: after Restore it is not needed, after the codes
-	// "rolled_back", "anchor_missing" and "copied" it is the only way to acts. The desk then loads
-	// nothing (Load with Last alone) and commits instance.started with the reason that Public names.
+	// NewInstance begins a new log under the same root, after Load. After the codes "rolled_back",
+	// "anchor_missing", "copied" and "log_damaged" it is the only way to acts; it may also be called on a
+	// vault that is open, when its owner has put older files back. After Restore it is not needed. The
+	// desk then loads nothing (Load with Last alone) and commits instance.started with the reason that
+	// Public names.
 	NewInstance(context.Context) (Public, error)
 	// Load may be called once after each opening; no act is taken before its last chunk.
 	// With Last it fails with "rolled_back", "anchor_missing", "copied" or "log_damaged" (Error.Seq
