@@ -64,7 +64,7 @@ var table = []row{
 	{folder: "derive/envelope", may: of(leaves), desk: true},
 	{folder: "derive/confirm", may: of(leaves), desk: true},
 	{folder: strict, may: of(leaves), desk: true},
-	{folder: "approvals/moment", may: of(leaves, strict), desk: true},
+	{folder: "approvals/moment", may: of(leaves, strict, "derive/envelope"), desk: true},
 	{folder: "approvals/sow", may: of(leaves, strict, "approvals/sow/..."), desk: true},
 	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
 	{folder: "approvals/journal", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit"), desk: true},
