@@ -175,11 +175,7 @@ func newDesk(t testing.TB) *desk {
 		Cost:   func(context.Context) (custody.Params, error) { return custody.Floor, nil },
 	}
 	d.signer = New(d.config)
-	t.Cleanup(func() {
-		if err := d.signer.Lock(context.Background()); err != nil {
-			t.Log("lock:", err)
-		}
-	})
+	t.Cleanup(func() { d.signer.Close() })
 	return d
 }
 
@@ -215,10 +211,7 @@ func (d *desk) load() error {
 // again ends the key process without a word, and opens the vault with a new one.
 func (d *desk) again() error {
 	d.t.Helper()
-	d.signer.background.Wait()
-	d.signer.mu.Lock()
-	d.signer.shut()
-	d.signer.mu.Unlock()
+	d.signer.Close()
 	d.signer = New(d.config)
 	pub, err := d.signer.Unlock(context.Background(), keys.Unlock{Surface: keys.SurfaceTerminal})
 	if err != nil {

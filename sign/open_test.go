@@ -134,6 +134,28 @@ func TestProtection(t *testing.T) {
 	}
 }
 
+// TestDeskThatDiedBeforeItKeptAnAnswer: what was answered and lost is not
+// missed, because nothing said that it was durable.
+func TestDeskThatDiedBeforeItKeptAnAnswer(t *testing.T) {
+	d := open(t)
+	raws, head := d.raws, d.head
+	d.must(journal.KindClientEnded, journal.ClientEnded{Client: "c_0000000000000001", Reason: "revoked"}, keys.Act{})
+	d.signer.Close()
+	d.raws, d.head, d.state = raws, head, journal.State{}
+	for _, raw := range raws {
+		e, err := journal.Parse(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.state.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.again(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestProtectionChangesThoughTheOldShareStays(t *testing.T) {
 	d := open(t)
 	d.owner.answers = []string{goodPassphrase, "another passphrase"}

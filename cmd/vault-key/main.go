@@ -109,9 +109,7 @@ func serve(dir string) int {
 	})
 	// Also where the line simply ended: nothing is left in memory for the time
 	// that the process still takes to end.
-	if e := signer.Lock(context.Background()); e != nil {
-		fmt.Fprintln(os.Stderr, "vault-key:", e)
-	}
+	signer.Close()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "vault-key:", err)
 		return exitFault
