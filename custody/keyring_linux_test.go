@@ -22,7 +22,6 @@ type session struct {
 	t       *testing.T
 	dir     string
 	address string
-	env     []string
 }
 
 // newSession starts a bus that can start the named services, and nothing else.

@@ -21,7 +21,7 @@ import (
 	"strings"
 )
 
-// ErrTraced: another process is attached to this one.
+// ErrTraced says that another process is attached to this one.
 var ErrTraced = errors.New("another program is tracing this one")
 
 // Closed says since when other programs of the account are kept out.
