@@ -2,6 +2,7 @@ package sign
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 
@@ -474,5 +475,59 @@ func BenchmarkCommit(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/signature")
 		})
+	}
+}
+
+// TestTakingsHold: what was taken away stays away, also in a new process.
+func TestTakingsHold(t *testing.T) {
+	d := open(t)
+	body, act := d.granted(d.fields(), 5)
+	d.must(journal.KindGrantEnded, journal.GrantEnded{Grant: body.Grant, Reason: "revoked"}, keys.Act{})
+	d.refused("grant_ended", journal.KindActionSigned, body, act)
+	if err := d.again(); err != nil {
+		t.Fatal(err)
+	}
+	d.refused("grant_ended", journal.KindActionSigned, body, act)
+	click := body
+	click.By, click.Grant = "click", ""
+	d.must(journal.KindActionSigned, click, act)
+	d.must(journal.KindClientEnded, journal.ClientEnded{Client: d.clientID, Reason: "blocked"}, keys.Act{})
+	click.Use++
+	d.refused("client_ended", journal.KindActionSigned, click, act)
+	if err := d.again(); err != nil {
+		t.Fatal(err)
+	}
+	d.refused("client_ended", journal.KindActionSigned, click, act)
+}
+
+// TestOneOfManyWins: the same place in the log is taken once, however many ask
+// for it at the same time.
+func TestOneOfManyWins(t *testing.T) {
+	d := open(t)
+	body, act := d.action(d.fields(), `{"note":1}`)
+	act.Entry = d.entry(journal.KindActionSigned, body)
+	results := make(chan keys.Answer, 50)
+	for range cap(results) {
+		go func() {
+			answers, err := d.signer.Commit(context.Background(), []keys.Act{act})
+			if err != nil {
+				t.Error(err)
+				results <- keys.Answer{}
+				return
+			}
+			results <- answers[0]
+		}()
+	}
+	won := 0
+	for range cap(results) {
+		switch a := <-results; {
+		case a.Signature != "":
+			won++
+		case a.Err == nil || a.Err.Code != journal.CodeNotNext:
+			t.Errorf("answer %+v", a)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d signatures for one entry", won)
 	}
 }
