@@ -397,6 +397,69 @@ func TestOlderStore(t *testing.T) {
 	})
 }
 
+// TestNewInstanceWhileOpen begins one because the owner says so: what waited is withdrawn.
+func TestNewInstanceWhileOpen(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	w.create()
+	a := w.pair("a")
+	if _, err := a.ask("r", w.envelope(nil), payload("x"), true); err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan error, 1)
+	go func() {
+		for {
+			ans, err := a.conn.Await(ctx, "r")
+			if err != nil || ans.Pending == "" {
+				told <- err
+				return
+			}
+		}
+	}()
+	if err := w.owner.NewInstance(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-told; code(err) != approvals.CodeWithdrawn && code(err) != approvals.CodeNotPaired {
+		t.Fatal(err)
+	}
+	if len(w.owner.Inbox()) != 0 || len(w.owner.Clients()) != 0 || len(w.owner.Domains()) != 1 {
+		t.Fatalf("%+v %+v %+v", w.owner.Inbox(), w.owner.Clients(), w.owner.Domains())
+	}
+	b := w.pair("b")
+	b.grant(w.envelope(func(f *envelope.ActionFields) { f.Window.NotBefore = envelope.Some(w.clock.Now()) }), 1)
+	w.stop()
+	w.start()
+	w.unlock()
+	w.verified()
+}
+
+// TestNewInstanceAfterDamage begins one over a store that the desk itself refused.
+func TestNewInstanceAfterDamage(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	w.create()
+	w.pair("a")
+	w.stop()
+	w.edit("DELETE FROM permits WHERE kind = 'vault.client'")
+	w.start()
+	if err := w.owner.NewInstance(ctx); code(err) != approvals.CodeUnlockFirst {
+		t.Fatal(err)
+	}
+	if err := w.owner.Unlock(ctx, keys.SurfaceTerminal); code(err) != "permit_missing" {
+		t.Fatal(err)
+	}
+	if st := w.owner.Status(); st.State != approvals.StateReadOnly {
+		t.Fatalf("%+v", st)
+	}
+	if err := w.owner.NewInstance(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if st := w.owner.Status(); st.State != approvals.StateOpen || st.Trouble != nil {
+		t.Fatalf("%+v", st)
+	}
+	w.verified()
+}
+
 // TestSnapshots checks that a log is read from its newest snapshot on.
 func TestSnapshots(t *testing.T) {
 	w := newWorld(t)
@@ -421,6 +484,42 @@ func TestSnapshots(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	w.verified()
+}
+
+// TestSnapshotsWhileOpen makes them every few entries, and loads in chunks what lies after
+// the newest when the desk ended without locking.
+func TestSnapshotsWhileOpen(t *testing.T) {
+	for _, chunk := range []int{1, 2, 3, 7, 1000} {
+		t.Run(fmt.Sprint(chunk), func(t *testing.T) {
+			w := newWorld(t)
+			w.create()
+			w.desk.Shorten(5, 1000)
+			a := w.pair("a")
+			env := w.envelope(nil)
+			a.grant(env, 10)
+			for i := range 8 {
+				if _, err := a.ask(fmt.Sprint("g", i), env, payload(fmt.Sprint(i)), false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if n := w.entries("snapshot"); n < 2 {
+				t.Fatalf("%d snapshots", n)
+			}
+			// It ends without locking.
+			w.keys.last.end()
+			if err := w.desk.BreakStore(); err != nil {
+				t.Fatal(err)
+			}
+			_ = w.desk.Close()
+			w.start()
+			w.desk.Shorten(5, chunk)
+			w.unlock()
+			if c := w.owner.Clients()[0]; c.Grants[0].Used != 8 {
+				t.Fatalf("%+v", c)
+			}
+			w.verified()
+		})
+	}
 }
 
 // TestStoreFails signs what the store then does not take.

@@ -348,7 +348,7 @@ func (d *Desk) finish(acts []*act, bad *op) {
 			a.applied()
 		}
 	}
-	snapshot := d.keys != nil && d.led.state.Seq() >= d.snapshot+SnapshotEvery
+	snapshot := d.keys != nil && d.led.state.Seq() >= d.snapshot+d.every
 	d.mu.Unlock()
 	answered := map[*op]bool{}
 	for _, a := range acts {

@@ -40,6 +40,11 @@ const (
 	CodeGone          = "gone"
 	CodeUnknownClient = "unknown_client"
 	CodeUnknownGrant  = "unknown_grant"
+	CodeAlreadyOpen   = "already_open"
+	CodeAlreadyExists = "already_exists"
+	CodeUnlockFirst   = "unlock_first"
+	CodeDomainExists  = "domain_exists"
+	CodeNotCovered    = "not_covered" // no signed head covers the entry yet
 )
 
 // openItem shows the sheet of the row that may be opened now.

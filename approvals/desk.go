@@ -89,10 +89,14 @@ type Desk struct {
 
 	stopOnce sync.Once
 
+	every uint64 // entries between snapshots
+	chunk int    // entries in one chunk of a load
+
 	mu         sync.Mutex
 	stopped    bool
 	exists     bool
 	keys       KeyProcess // nil while locked
+	watched    KeyProcess // whose end is watched
 	doubtful   KeyProcess // opened, but it refused the log: a new instance may be started
 	public     keys.Public
 	opening    bool
@@ -135,7 +139,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 		o.Await = AwaitLimit
 	}
 	d := &Desk{
-		o: o, clock: o.Clock,
+		o: o, clock: o.Clock, every: SnapshotEvery, chunk: loadChunk,
 		ops: make(chan *op, groupActs), quit: make(chan struct{}),
 		gate: make(chan struct{}), requests: map[requestKey]*request{},
 		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{},
@@ -265,13 +269,6 @@ func (d *Desk) Close() error {
 		d.mu.Unlock()
 		close(d.quit)
 	})
-	d.mu.Lock()
-	doubtful := d.doubtful
-	d.doubtful = nil
-	d.mu.Unlock()
-	if doubtful != nil {
-		doubtful.Kill()
-	}
 	d.ended.Wait()
 	if d.db() != nil {
 		err = errors.Join(err, d.db().Close())
@@ -301,7 +298,7 @@ func (d *Desk) Tick(ctx context.Context) {
 	d.expire()
 	d.mu.Lock()
 	open := d.keys != nil
-	idle := open && d.clock.Boot()-d.touched >= int64(d.settings.IdleMinutes)*60_000
+	idle := (open || d.doubtful != nil) && d.clock.Boot()-d.touched >= int64(d.settings.IdleMinutes)*60_000
 	anchor := open && d.anchorDue && d.clock.Boot()-d.anchored >= anchorEveryMS
 	dropped := d.led.dropSessions(d.clock.Now())
 	d.mu.Unlock()
@@ -366,7 +363,7 @@ func (d *Desk) begin(ctx context.Context) (KeyProcess, error) {
 		return nil, refuse(CodeLocked)
 	case d.keys != nil || d.opening:
 		d.mu.Unlock()
-		return nil, refuse("already_open")
+		return nil, refuse(CodeAlreadyOpen)
 	case d.db() != nil && d.db().Mode() != store.ModeReadWrite:
 		d.mu.Unlock()
 		return nil, refuse(CodeReadOnly)
@@ -450,6 +447,7 @@ func (d *Desk) takeOver(ctx context.Context, k KeyProcess, pub keys.Public) (fre
 			d.setTrouble(&Trouble{Code: CodeStoreFailed, Detail: err.Error()})
 			return false, refuse(CodeStoreFailed)
 		}
+		d.dropItems()
 	}
 	if err := d.read(true); err != nil {
 		return false, err
@@ -458,7 +456,9 @@ func (d *Desk) takeOver(ctx context.Context, k KeyProcess, pub keys.Public) (fre
 	led, trouble := d.led, d.trouble
 	d.mu.Unlock()
 	if trouble != nil {
-		return false, &Refusal{Code: trouble.Code, Message: "The store is not as the vault left it. It stays read-only.", Remedy: "Export what is here before anything else."}
+		// The key process sees the log all the same, so that a new instance can begin.
+		_, _ = d.load(ctx, k, led)
+		return false, errDoubt{&Refusal{Code: trouble.Code, Message: "The store is not as the vault left it. It stays read-only.", Remedy: "Export what is here before anything else."}}
 	}
 	loaded, err := d.load(ctx, k, led)
 	if err != nil {
@@ -505,10 +505,18 @@ func (d *Desk) takeOver(ctx context.Context, k KeyProcess, pub keys.Public) (fre
 	}
 	d.mu.Lock()
 	d.opening, d.away = false, false
-	d.gate = make(chan struct{})
+	select {
+	case <-d.gate:
+		d.gate = make(chan struct{})
+	default: // it was open, and has begun a new instance
+	}
+	watched := d.watched == k
+	d.watched = k
 	d.mu.Unlock()
-	d.ended.Add(1)
-	go d.watchKeys(k)
+	if !watched {
+		d.ended.Add(1)
+		go d.watchKeys(k)
+	}
 	return fresh, nil
 }
 
@@ -541,6 +549,25 @@ type errDoubt struct{ error }
 
 func (e errDoubt) Unwrap() error { return e.error }
 
+// dropItems ends what waits when its log has ended.
+func (d *Desk) dropItems() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, it := range d.items {
+		for _, m := range it.members {
+			m.refusal = refuse(CodeWithdrawn)
+			delete(d.requests, m.key)
+			close(m.done)
+		}
+		if it.pairing != nil {
+			it.pairing.finish(nil, refuse(CodeWithdrawn))
+		}
+		it.members, it.gone = nil, true
+		it.shut()
+	}
+	d.items = nil
+}
+
 // load hands the log to the key process: the newest snapshot and what follows it.
 func (d *Desk) load(ctx context.Context, k KeyProcess, led *ledger) (keys.Loaded, error) {
 	from := uint64(1)
@@ -550,14 +577,14 @@ func (d *Desk) load(ctx context.Context, k KeyProcess, led *ledger) (keys.Loaded
 		chunk.Snapshot = led.snapshotState
 	}
 	for {
-		es, err := d.db().Entries(from, loadChunk)
+		es, err := d.db().Entries(from, d.chunk)
 		if err != nil {
 			return keys.Loaded{}, err
 		}
 		for _, e := range es {
 			chunk.Entries = append(chunk.Entries, e.Raw)
 		}
-		if len(es) < loadChunk {
+		if len(es) < d.chunk {
 			chunk.Last, chunk.Head = true, led.head
 			for _, row := range led.domains {
 				chunk.Domains = append(chunk.Domains, keys.Permit{Body: row.body, MAC: row.mac})
@@ -630,8 +657,12 @@ func (d *Desk) shutNow(reason string) {
 
 func (d *Desk) lock(ctx context.Context, reason string) error {
 	d.mu.Lock()
-	k := d.keys
+	k, doubtful := d.keys, d.doubtful
+	d.doubtful = nil
 	d.mu.Unlock()
+	if doubtful != nil {
+		doubtful.Kill()
+	}
 	if k == nil {
 		return nil
 	}

@@ -76,13 +76,14 @@ func runChild(dir string) {
 	fmt.Println("ready")
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	for g := range childGrants {
+	for worker := range 4 {
 		wg.Go(func() {
 			for i := 0; ; i++ {
-				req := fmt.Sprintf("k%d-%d-%d", g, round, i)
+				g := rand.IntN(childGrants)
+				req := fmt.Sprintf("k%d-%d-%d", round, worker, i)
 				ans, err := a.ask(req, w.killEnvelope(int64(g), begin), payload(req), false)
 				if code(err) == approvals.CodeNotShown {
-					return // spent
+					continue // spent
 				}
 				if err != nil {
 					panic(err)
@@ -136,7 +137,7 @@ func TestKilled(t *testing.T) {
 		if round%4 == 3 { // while it opens
 			kill.Reset(time.Duration(rand.IntN(60)) * time.Millisecond)
 		}
-		ready, after, seen := false, rand.IntN(6), 0
+		ready, after, seen := false, rand.IntN(8), 0
 		lines := bufio.NewScanner(out)
 		for lines.Scan() {
 			if lines.Text() == "ready" {
@@ -203,8 +204,8 @@ func TestKilled(t *testing.T) {
 		t.Errorf("%d signatures instead of %d", n, childGrants*11)
 	}
 	w.verified()
-	if len(answers) == 0 || already == childGrants*10 {
-		t.Errorf("%d answers, %d uses before the last kill: the kills were too early or too late to show anything", len(answers), already)
+	if len(answers) == 0 {
+		t.Error("no answer before any kill: nothing was shown")
 	}
 	t.Logf("%d rounds, %d killed while opening, %d answers before the last kill, %d entries", rounds, killedEarly, len(answers), already)
 }

@@ -76,6 +76,22 @@ var words = map[string][2]string{
 	CodePermitNotInLog:    {"A permit in the store is not in the log. It was not used.", "Ask the owner to look at the vault's window."},
 	CodeAway:              {"The owner is away.", "Ask again later."},
 	CodeInternal:          {"The vault could not do this.", "Ask the owner to look at the log."},
+
+	// Of the owner's calls.
+	OutcomeNoPasskey:  {"This needs a confirmation by passkey, and no passkey is enrolled.", "Enroll a passkey."},
+	OutcomeName:       {"This name cannot be shown on a sheet.", "Take 1 to 64 letters without control characters."},
+	OutcomeNameTaken:  {"Another program has this name.", "Take another name."},
+	OutcomeGrantLimit: {"A grant cannot give so many uses or last so long.", "Take fewer uses or an earlier end."},
+	CodeAnotherOpen:   {"Another request is open.", "Decide or close it first."},
+	CodeNotNext:       {"Another request is next.", "Open the first one."},
+	CodeGone:          {"The request has ended.", "There is nothing to decide."},
+	CodeUnknownClient: {"There is no such program.", "Look at Agents."},
+	CodeUnknownGrant:  {"There is no such grant, or it has ended.", "Look at Agents."},
+	CodeNotCovered:    {"No signed head covers the entry yet.", "Unlock the vault, then try again."},
+	CodeAlreadyOpen:   {"The vault is open, or is being opened.", "Go on, or lock it first."},
+	CodeAlreadyExists: {"There is a vault in this folder.", "Unlock it."},
+	CodeUnlockFirst:   {"A new instance begins after the vault was unlocked.", "Unlock, or restore from the recovery words; the addresses stay the same."},
+	CodeDomainExists:  {"There is such a domain already.", "Take another id."},
 }
 
 // refuse makes the refusal of a code.

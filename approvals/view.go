@@ -49,7 +49,7 @@ func (v ownerView) Create(ctx context.Context, c Creation) error {
 	exists := d.exists
 	d.mu.Unlock()
 	if exists {
-		return refuse("already_exists")
+		return refuse(CodeAlreadyExists)
 	}
 	// What the owner typed is checked before anything is made.
 	if _, err := envelope.NewDomainInfo(c.Domain.Namespace, c.Domain.DomainID, c.Domain.Kind); err != nil {
@@ -128,35 +128,39 @@ func (v ownerView) Restore(ctx context.Context, p keys.Protection, s keys.Surfac
 	return nil
 }
 
-// NewInstance implements [Owner]. It is for a vault that was just unlocked and
-// whose log the key process refused as rolled back or copied, or whose anchor is
-// gone. For other damage a new instance begins with Restore.
+// NewInstance implements [Owner]. The vault was just unlocked and its log refused, or it is
+// open and its owner says that older files were put back. The log so far is kept aside,
+// domains are opened again, clients and grants are not.
 func (v ownerView) NewInstance(ctx context.Context) error {
 	d := v.d
 	d.mu.Lock()
 	k := d.doubtful
 	d.doubtful = nil
-	if k != nil {
+	switch {
+	case k != nil:
 		d.opening = true
+	case d.state() == StateOpen:
+		k = d.keys
 	}
 	d.mu.Unlock()
 	if k == nil {
-		return &Refusal{
-			Code:    "unlock_first",
-			Message: "A new instance begins after the vault was unlocked and refused its log.",
-			Remedy:  "Unlock, or restore from the recovery words; the addresses stay the same.",
+		return refuse(CodeUnlockFirst)
+	}
+	var pub keys.Public
+	err := d.do(&op{alone: true, run: func() (err error) {
+		pub, err = k.NewInstance(ctx)
+		if err == nil {
+			_, err = d.takeOver(ctx, k, pub)
 		}
-	}
-	pub, err := k.NewInstance(ctx)
-	if err == nil {
-		err = d.install(ctx, k, pub)
-	}
+		return err
+	}})
 	if err != nil {
+		d.endKeys(k, "ended", nil)
 		d.opened(k, err)
 		return err
 	}
 	d.changed()
-	return nil
+	return d.reopenDomains(ctx, k)
 }
 
 // reopenDomains opens the domains of earlier instances again.
@@ -381,7 +385,7 @@ func (d *Desk) openDomain(ctx context.Context, k KeyProcess, info *envelope.Doma
 	var view DomainView
 	err = d.do(&op{alone: true, anchor: true, build: func(b *batch) error {
 		if d.led.domains[info.Hash()] != nil {
-			return refuse("domain_exists")
+			return refuse(CodeDomainExists)
 		}
 		row := permit.Domain{Type: permit.TypeDomain, V: 1, Hash: info.Hash(), Projection: proj.Canonical(), CreatedAt: b.now}
 		body, err := permit.Encode(row)
