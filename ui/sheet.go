@@ -84,6 +84,9 @@ func (u *UI) showSheet(doc approvals.Sheet) {
 	} else {
 		s.action()
 	}
+	if doc.Demo {
+		height += 26
+	}
 	for _, c := range s.group.Choices() {
 		c.Watch(s)
 	}

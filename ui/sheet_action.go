@@ -274,7 +274,7 @@ func (s *sheet) grantBox(a *approvals.ActionSheet, who string, uses, until *part
 	word := func(t string) fyne.CanvasObject { return look.Word(look.Body, look.Ink, t) }
 	most := fmt.Sprintf("At most %s, until %s at the latest.", plural(a.GrantUsesMax, "more", "more"), signed(a.GrantUntilMax))
 	first, last := word("Let "+who+" sign"), word("more of these without asking, until")
-	line := parts.Flow(7, 4, first, parts.Size(48, 36, uses), last, parts.Size(176, 36, until))
+	line := parts.Flow(7, 4, first, parts.Size(48, 36, uses), last, parts.Size(184, 36, until))
 	body := parts.Column(4, line, look.Text(look.Caption, look.Ink2, "Each has its own text, which you will not see first. You can end this in Agents at any time."), look.Text(look.Caption, look.Ink3, most))
 	return parts.Framed(parts.Pad(9, 14, 10, 14, body))
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"image"
@@ -21,6 +22,7 @@ import (
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
 	"vault/ui"
+	"vault/ui/secret"
 )
 
 // view is one picture: a desk, and what is done in its window before it is drawn.
@@ -115,6 +117,24 @@ func demo() *fakedesk.Desk {
 	return d
 }
 
+// secretForm draws a form of the secret window instead.
+func secretForm(show func(*secret.Window)) func(*stage) {
+	return func(s *stage) {
+		mode := s.desk.Chosen.Theme
+		w := secret.New(s.app, mode, 100)
+		show(w)
+		s.shown = w.Window()
+	}
+}
+
+func noBytes([]byte, secret.Answer)   {}
+func noWords([][]byte, secret.Answer) {}
+
+// exampleWords are the words of the design, in order; they open nothing.
+func exampleWords() [][]byte {
+	return bytes.Fields([]byte("anchor basket canvas debris elbow fabric garden harvest island jacket kitchen ladder marble napkin ocean paddle quarter ribbon saddle timber umbrella velvet walnut yellow"))
+}
+
 func views() []view {
 	window, first, sheet := fyne.NewSize(1180, 740), fyne.NewSize(820, 620), fyne.NewSize(720, 820)
 	return []view{
@@ -168,9 +188,24 @@ func views() []view {
 		}},
 		{name: "sheet-action-200", desk: fakedesk.Busy, size: fyne.NewSize(720, 640), scale: 200, do: func(s *stage) { s.sheet("a1") }},
 		{name: "sheet-action-640", desk: fakedesk.Busy, size: fyne.NewSize(720, 640), do: func(s *stage) { s.sheet("a1") }},
+		{name: "secret-unlock", desk: locked, size: fyne.NewSize(560, 400), do: secretForm(func(w *secret.Window) {
+			w.Passphrase(secret.Question{Purpose: "unlock"}, noBytes)
+		})},
+		{name: "secret-new", desk: fakedesk.Empty, size: fyne.NewSize(560, 470), do: secretForm(func(w *secret.Window) {
+			w.NewPassphrase(secret.Question{Purpose: "create", Problem: "too_short"}, nil, noBytes)
+		})},
+		{name: "secret-words", desk: fakedesk.Empty, size: fyne.NewSize(820, 620), do: secretForm(func(w *secret.Window) {
+			w.ShowWords(secret.Question{Purpose: "create"}, exampleWords(), func(secret.Answer) {})
+		})},
+		{name: "secret-check", desk: fakedesk.Empty, size: fyne.NewSize(560, 480), do: secretForm(func(w *secret.Window) {
+			w.AskWords(secret.Question{Purpose: "create", Problem: "wrong_word", Place: 7}, []int{3, 7, 24}, noWords)
+		})},
+		{name: "secret-restore", desk: fakedesk.Empty, size: fyne.NewSize(720, 400), do: secretForm(func(w *secret.Window) {
+			w.RestoreInput(secret.Question{Purpose: "restore"}, noBytes)
+		})},
 		{name: "inbox-200", desk: fakedesk.Busy, size: window, scale: 200},
 		{name: "inbox-demo", desk: demo, size: window},
-		{name: "sheet-demo", desk: demo, size: sheet, do: func(s *stage) { s.sheet("a1") }},
+		{name: "sheet-demo", desk: demo, size: fyne.NewSize(720, 846), do: func(s *stage) { s.sheet("a1") }},
 	}
 }
 

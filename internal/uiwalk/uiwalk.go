@@ -72,8 +72,14 @@ func Button(o fyne.CanvasObject, label string) *parts.Button {
 	return nil
 }
 
-// Choice returns the first row of a radio group whose label begins so, or nil.
+// Choice returns the row of a radio group with a label, else the first whose label
+// begins so, else nil.
 func Choice(o fyne.CanvasObject, label string) *parts.Choice {
+	for _, c := range All[*parts.Choice](o) {
+		if c.Label == label {
+			return c
+		}
+	}
 	for _, c := range All[*parts.Choice](o) {
 		if strings.HasPrefix(c.Label, label) {
 			return c

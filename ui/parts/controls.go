@@ -4,6 +4,7 @@ import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/canvas"
 	"fyne.io/fyne/v2/container"
+	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/theme"
 	"fyne.io/fyne/v2/widget"
 
@@ -503,7 +504,10 @@ type Field struct {
 	widget.Entry
 	keys   Keys
 	Submit func() // Enter; nil does nothing
-	limit  int
+	// Typed hears of each character and whether a shift key was down; nil does not.
+	Typed func(r rune, shift bool)
+	limit int
+	shift int
 }
 
 // NewField makes a field for at most limit characters.
@@ -548,6 +552,25 @@ func (f *Field) TypedRune(r rune) {
 		return
 	}
 	f.Entry.TypedRune(r)
+	if f.Typed != nil {
+		f.Typed(r, f.shift > 0)
+	}
+}
+
+// KeyDown implements [desktop.Keyable].
+func (f *Field) KeyDown(k *fyne.KeyEvent) {
+	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
+		f.shift++
+	}
+	f.Entry.KeyDown(k)
+}
+
+// KeyUp implements [desktop.Keyable].
+func (f *Field) KeyUp(k *fyne.KeyEvent) {
+	if k.Name == desktop.KeyShiftLeft || k.Name == desktop.KeyShiftRight {
+		f.shift = max(f.shift-1, 0)
+	}
+	f.Entry.KeyUp(k)
 }
 
 // TypedShortcut implements [fyne.Shortcutable]; what is pasted is cut at the limit.
@@ -568,6 +591,7 @@ func (f *Field) FocusGained() {
 
 // FocusLost implements [fyne.Focusable].
 func (f *Field) FocusLost() {
+	f.shift = 0
 	f.Entry.FocusLost()
 	if f.keys != nil {
 		f.keys.Focused(f, false)
