@@ -1,3 +1,5 @@
+//go:build linux
+
 package approvals_test
 
 import (
@@ -31,6 +33,10 @@ const (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childFolder); dir != "" {
 		runChild(dir)
+		return
+	}
+	if dir := os.Getenv(diskFolder); dir != "" {
+		runDisk(dir)
 		return
 	}
 	os.Exit(m.Run())
