@@ -82,6 +82,9 @@ func (r *raiser) raise() {
 // runWindow blocks until the window was closed or ctx ends. It is called on the
 // goroutine of main, which becomes Fyne's.
 func (p *program) runWindow(ctx context.Context, owner approvals.Owner, shown *raiser) error {
+	if err := keepBus(); err != nil {
+		return err
+	}
 	a := app.NewWithID(appID)
 	u := ui.New(a, owner, ui.Options{Export: exportFile, BackupFile: func() string { return p.backupName() }})
 	defer u.Close()
@@ -102,6 +105,15 @@ func (p *program) runWindow(ctx context.Context, owner approvals.Owner, shown *r
 	a.Run()
 	shown.set(nil)
 	return nil
+}
+
+// keepBus keeps the toolkit from starting a message bus, which would stay behind,
+// where the session has none: it is then given an address at which nobody answers.
+func keepBus() error {
+	if survey.Bus() {
+		return nil
+	}
+	return os.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
 }
 
 // tray adds an icon without content. With it, closing the window hides it.

@@ -113,6 +113,19 @@ func program(path string) Finding {
 	return Finding{name, Note, "runtime/secret is not there for this system: what is left of seeds goes when the key process ends.", ""}
 }
 
+// Bus says whether the session names a message bus. It connects to none.
+func Bus() bool {
+	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
+		return true
+	}
+	run := os.Getenv("XDG_RUNTIME_DIR")
+	if run == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(run, "bus"))
+	return err == nil
+}
+
 // bus connects to the session bus, and starts none.
 func bus(ctx context.Context) (*dbus.Conn, error) {
 	c, err := dbus.SessionBusPrivateNoAutoStartup(dbus.WithContext(ctx))
