@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -81,7 +83,7 @@ func (b *bench) script(m map[string]any) {
 	}
 }
 
-func (b *bench) start() {
+func (b *bench) start() net.Conn {
 	b.t.Helper()
 	here, there, err := linePair()
 	if err != nil {
@@ -99,6 +101,7 @@ func (b *bench) start() {
 		here.Close()
 		_ = p.Kill() // it has ended in most cases
 	})
+	return here
 }
 
 // ended waits for the key process and returns its exit code.
@@ -390,27 +393,78 @@ func (b *bench) backup() {
 	}
 }
 
-// TestEndOfTheDesk: when the line ends the process ends, also with the secret window open.
+// TestEndOfTheDesk: when the line ends the process ends, also while it waits for
+// the secret window, and the window's process with it.
 func TestEndOfTheDesk(t *testing.T) {
 	b := newBench(t)
-	here, there, err := linePair()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := hygiene.Start(hygiene.Command{
-		Path: filepath.Join(b.dir, "vault-key"), Args: []string{"serve", b.vault}, Stderr: os.Stderr, Files: []*os.File{there},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	there.Close()
-	c := keys.NewClient(here)
-	b.keys, b.key = c, p
+	line := b.start()
 	b.create()
-	here.Close()
-	if code, err := p.Wait(); err != nil || code != exitOK {
-		t.Errorf("ended with %d, %v", code, err)
+	if err := line.Close(); err != nil {
+		t.Fatal(err)
 	}
+	if code := b.ended(); code != exitOK {
+		t.Errorf("ended with %d", code)
+	}
+
+	asked := filepath.Join(b.dir, "asked")
+	if err := os.Remove(asked); err != nil {
+		t.Fatal(err)
+	}
+	b.script(map[string]any{"wait": true})
+	line = b.start()
+	unlocked := make(chan error, 1)
+	go func() {
+		_, err := b.keys.Unlock(context.Background(), keys.Unlock{Surface: keys.SurfaceWindow})
+		unlocked <- err
+	}()
+	until(t, "the window asks", func() bool { _, err := os.Stat(asked); return err == nil })
+	windows := children(t, b.key.Pid())
+	if len(windows) != 1 {
+		t.Fatalf("%d processes under the key process, want the window's", len(windows))
+	}
+	if err := line.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-unlocked; err == nil {
+		t.Error("unlocked by nobody")
+	}
+	if code := b.ended(); code != exitOK {
+		t.Errorf("ended with %d", code)
+	}
+	until(t, "the window has ended", func() bool {
+		_, err := os.Stat(fmt.Sprintf("/proc/%s/exe", windows[0]))
+		return os.IsNotExist(err)
+	})
+}
+
+// until waits for a condition that comes about by itself.
+func until(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for !met() {
+		if time.Now().After(deadline) {
+			t.Fatalf("waited too long until %s", what)
+		}
+		runtime.Gosched()
+	}
+}
+
+// children lists the processes that a process has started and that still run.
+func children(t *testing.T, pid int) []string {
+	t.Helper()
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, name := range lists {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			continue // the thread has ended
+		}
+		out = append(out, strings.Fields(string(raw))...)
+	}
+	return out
 }
 
 func TestKeyProcessIsSmall(t *testing.T) {

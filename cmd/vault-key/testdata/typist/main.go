@@ -21,6 +21,7 @@ type script struct {
 	Words       string   `json:"words"`       // file for the words that are shown, separated by spaces
 	Restore     string   `json:"restore"`     // what is typed to restore
 	Asked       string   `json:"asked"`       // file to which each question is added, a line each
+	Wait        bool     `json:"wait"`        // ask and never answer
 }
 
 type typist struct {
@@ -28,8 +29,12 @@ type typist struct {
 	words [][]byte
 }
 
-func (t *typist) passphrase(a secret.Ask) ([]byte, error) {
+func (t *typist) passphrase(ctx context.Context, a secret.Ask) ([]byte, error) {
 	t.note(a)
+	if t.Wait {
+		<-ctx.Done()
+		return nil, secret.ErrCancelled
+	}
 	if len(t.Passphrases) == 0 {
 		return nil, secret.ErrCancelled
 	}
@@ -49,11 +54,13 @@ func (t *typist) note(a secret.Ask) {
 	_ = json.NewEncoder(f).Encode(a) // a test that reads it notices
 }
 
-func (t *typist) NewPassphrase(_ context.Context, a secret.Ask) ([]byte, error) {
-	return t.passphrase(a)
+func (t *typist) NewPassphrase(ctx context.Context, a secret.Ask) ([]byte, error) {
+	return t.passphrase(ctx, a)
 }
 
-func (t *typist) Passphrase(_ context.Context, a secret.Ask) ([]byte, error) { return t.passphrase(a) }
+func (t *typist) Passphrase(ctx context.Context, a secret.Ask) ([]byte, error) {
+	return t.passphrase(ctx, a)
+}
 
 func (t *typist) ShowWords(_ context.Context, a secret.Ask, words [][]byte) error {
 	t.note(a)
