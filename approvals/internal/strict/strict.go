@@ -46,12 +46,6 @@ func (o *Object) Sub(name string) *Object {
 // Bytes returns the canonical bytes of the whole object.
 func (o *Object) Bytes() []byte { return o.v.Canonical() }
 
-// Raw returns the canonical bytes of a member of any kind.
-func (o *Object) Raw(name string) []byte { return o.take(name).Canonical() }
-
-// Has reports whether the member is there.
-func (o *Object) Has(name string) bool { return o.v.Get(name).Exists() }
-
 // Text reads a string that ok accepts.
 func (o *Object) Text(name string, ok func(string) bool) string {
 	v := o.take(name)
