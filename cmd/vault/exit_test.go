@@ -1,0 +1,8 @@
+package main
+
+import (
+	"errors"
+	"os/exec"
+)
+
+func asExit(err error, exit **exec.ExitError) bool { return errors.As(err, exit) }
