@@ -205,6 +205,11 @@ func (d *Desk) commit(group []*op) (rest []*op) {
 		}
 		if kept < len(acts) {
 			refused = acts[kept].answer.Err
+			if acts[kept].answer.Err.Code == "bad_permit" {
+				d.mu.Lock()
+				d.trouble = &Trouble{Code: CodeRowEdited, Detail: acts[kept].client}
+				d.mu.Unlock()
+			}
 			// The ops behind the refused one were not tried: they are built anew.
 			var again []*op
 			for _, a := range acts[kept:] {

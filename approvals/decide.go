@@ -308,7 +308,11 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 	}
 	switch dec.Verdict {
 	case VerdictDecline, VerdictDeclineBlock:
-		return d.outcome(it, d.do(d.declineOp(it, dec)), OutcomeDeclined)
+		err := d.do(d.declineOp(it, dec))
+		if err == nil && dec.Verdict == VerdictDeclineBlock && it.pairing == nil {
+			err = d.dropClient(it.client)
+		}
+		return d.outcome(it, err, OutcomeDeclined)
 	case VerdictApprove, VerdictGrant:
 	default:
 		return Outcome{}, refuseWith(CodeMalformed, "unknown verdict")
@@ -383,7 +387,18 @@ func (d *Desk) declineOp(it *item, dec Decision) *op {
 			return nil
 		}
 	case block:
-		also = func(b *batch) error { return d.addClientEnd(b, it.client, "blocked") }
+		also = func(b *batch) error {
+			row := store.Block{ID: "b_" + it.id[2:], At: b.now}
+			if c := d.led.clients[it.client]; c != nil {
+				row.UserID, row.Executable, row.Claimed = c.permit.UserID, c.permit.Executable, c.permit.Claimed
+			}
+			if err := d.addClientEnd(b, it.client, "blocked"); err != nil {
+				return err
+			}
+			last := b.acts[len(b.acts)-1]
+			last.extra(func(tx *store.Tx) error { return tx.PutBlock(row) }, func() { d.led.blocks = append(d.led.blocks, row) })
+			return nil
+		}
 	}
 	o := d.end(it, outcomeDeclined, reason, nil, also)
 	build := o.build

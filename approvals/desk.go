@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io"
 	"os"
 	"path/filepath"
@@ -117,7 +116,7 @@ type Desk struct {
 	items      []*item
 	known      map[uint64]struct{} // every (client, request id) of the store
 	asked      map[uint64]struct{} // every (client, what was asked) of the store
-	salt       []byte
+	seed       maphash.Seed
 	envelopes  map[string]*knownEnvelope
 	watchers   map[*watcher]struct{}
 }
@@ -145,16 +144,13 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{},
 	}
 	close(d.gate)
+	d.seed = maphash.MakeSeed()
 	var err error
-	if d.salt, err = d.random(32); err != nil {
-		return nil, err
-	}
 	if d.exists, err = o.Launcher.Exists(); err != nil {
 		return nil, fmt.Errorf("look for a vault: %w", err)
 	}
 	_, err = os.Stat(filepath.Join(o.Folder, store.FileName))
 	d.led, d.settings = newLedger(), defaultSettings()
-	d.known, d.asked = map[uint64]struct{}{}, map[uint64]struct{}{}
 	if d.exists || err == nil {
 		if err := d.openStore(ctx); err != nil {
 			return nil, err
@@ -202,12 +198,17 @@ func (d *Desk) read(heads bool) error {
 	if err != nil {
 		return err
 	}
-	known, asked := map[uint64]struct{}{}, map[uint64]struct{}{}
-	if err := d.db().RequestNames(func(client, id, digest string) {
-		known[d.fold(client, id)] = struct{}{}
-		asked[d.fold(client, digest)] = struct{}{}
-	}); err != nil {
-		return err
+	d.mu.Lock()
+	known, asked := d.known, d.asked
+	d.mu.Unlock()
+	if known == nil {
+		known, asked = map[uint64]struct{}{}, map[uint64]struct{}{}
+		if err := d.db().RequestNames(func(client, id, digest string) {
+			known[d.fold(client, id)] = struct{}{}
+			asked[d.fold(client, digest)] = struct{}{}
+		}); err != nil {
+			return err
+		}
 	}
 	settings, bad, err := readSettings(d.db())
 	if err != nil {
@@ -237,14 +238,14 @@ func (d *Desk) setTrouble(t *Trouble) {
 	d.changed()
 }
 
-// fold is a keyed 64-bit hash of two texts, to say "surely not seen" cheaply.
+// fold is a seeded hash of two texts, to say "surely not seen" cheaply.
 func (d *Desk) fold(a, b string) uint64 {
-	h := sha256.New()
-	h.Write(d.salt)
-	h.Write([]byte(a))
-	h.Write([]byte{0})
-	h.Write([]byte(b))
-	return binary.BigEndian.Uint64(h.Sum(nil))
+	var h maphash.Hash
+	h.SetSeed(d.seed)
+	h.WriteString(a)
+	h.WriteByte(0)
+	h.WriteString(b)
+	return h.Sum64()
 }
 
 func (d *Desk) random(n int) ([]byte, error) {
@@ -565,7 +566,7 @@ func (d *Desk) dropItems() {
 		it.members, it.gone = nil, true
 		it.shut()
 	}
-	d.items = nil
+	d.items, d.known, d.asked = nil, nil, nil
 }
 
 // load hands the log to the key process: the newest snapshot and what follows it.

@@ -643,8 +643,27 @@ func TestRevokedAndBlocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := w.openFirst()
+	if _, err := b.ask("also open", env, payload("b2"), true); err != nil {
+		t.Fatal(err)
+	}
 	if out := w.decide(s, approvals.VerdictDeclineBlock); out.Code != approvals.OutcomeDeclined {
 		t.Fatalf("%+v", out)
+	}
+	if in := w.owner.Inbox(); len(in) != 0 {
+		t.Fatalf("rows of a blocked client: %+v", in)
+	}
+	conv, _, err := w.agents.Hello(ctx, approvals.Peer{UserID: 1000, Executable: "/usr/bin/agent"}, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conv.PairBegin(ctx, approvals.PairAsk{Claimed: "b"}); code(err) != approvals.CodeBlocked {
+		t.Fatalf("pairing again: %v", err)
+	}
+	if err := w.owner.Unblock(ctx, b.id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conv.PairBegin(ctx, approvals.PairAsk{Claimed: "b"}); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := b.ask("r2", env, payload("b"), true); code(err) != approvals.CodeBlocked {
 		t.Fatal(err)

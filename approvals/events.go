@@ -3,6 +3,7 @@ package approvals
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -123,6 +124,14 @@ func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 	d.mu.Lock()
 	pub, last := d.public, d.led.state.Seq()
 	d.mu.Unlock()
+	if d.db() == nil {
+		return LogReport{}, refuse(CodeNoVault)
+	}
+	if err := d.db().Check(ctx); errors.Is(err, store.ErrDamaged) {
+		return LogReport{Entries: last, Code: "damaged", Anchor: "none"}, nil
+	} else if err != nil {
+		return LogReport{}, err
+	}
 	var heads [][]byte
 	var beside uint64
 	var failed error

@@ -9,10 +9,12 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"vault/approvals/journal"
+	"vault/approvals/keys"
 	"vault/approvals/store"
 	"vault/derive/envelope"
 	"vault/derive/jcs"
@@ -209,7 +211,9 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 		}
 		d.mu.Lock()
 		delete(d.requests, key)
-		if !errors.Is(err, errNoGrant) {
+		var k *keys.Error
+		late := errors.As(err, &k) && strings.HasPrefix(k.Code, "grant_") // by the key process's clock
+		if !errors.Is(err, errNoGrant) && !late {
 			r.refusal = asRefusal(err)
 			close(r.done)
 			d.mu.Unlock()

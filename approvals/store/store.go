@@ -39,6 +39,10 @@ var (
 	ErrNotFound = errors.New("no such row")
 )
 
+// checkMax is the size up to which a file is checked whole when it is opened; a larger one
+// would hold up the start, and is checked by [Store.Check].
+const checkMax = 64 << 20
+
 // groupMax bounds how many transactions share one commit.
 const groupMax = 256
 
@@ -75,8 +79,8 @@ type job struct {
 	err chan error
 }
 
-// Open opens or makes the store of a vault folder, checks it and brings its
-// format up to date. It blocks on the disk. The error wraps [ErrDamaged] or
+// Open opens or makes the store of a vault folder, checks it (whole up to 64 MiB)
+// and brings its format up to date. It blocks on the disk. The error wraps [ErrDamaged] or
 // [ErrInUse] where these are the reason; a newer format and a folder that
 // can't be written are no errors but a [Mode].
 func Open(ctx context.Context, folder string) (*Store, error) {
@@ -160,22 +164,12 @@ func (s *Store) check(ctx context.Context) error {
 	if err := s.conn.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
 		return openError(err)
 	}
-	rows, err := s.conn.QueryContext(ctx, "PRAGMA quick_check(1)")
-	if err != nil {
-		return openError(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			return openError(err)
+	if info, err := os.Stat(s.path); err != nil {
+		return fmt.Errorf("open store: %w", err)
+	} else if info.Size() <= checkMax {
+		if err := s.quickCheck(ctx); err != nil {
+			return err
 		}
-		if line != "ok" {
-			return fmt.Errorf("open store: %w", ErrDamaged)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return openError(err)
 	}
 	switch {
 	case version > Format:
@@ -189,6 +183,35 @@ func (s *Store) check(ctx context.Context) error {
 		}
 	case version < Format:
 		return fmt.Errorf("open store: format %d: %w", version, ErrReadOnly)
+	}
+	return nil
+}
+
+// Check reads the whole file and checks its structure. It blocks for as long as
+// that takes, and so do writes. The error wraps [ErrDamaged] where it is damaged.
+func (s *Store) Check(ctx context.Context) error {
+	s.line.Lock()
+	defer s.line.Unlock()
+	return s.quickCheck(ctx)
+}
+
+func (s *Store) quickCheck(ctx context.Context) error {
+	rows, err := s.conn.QueryContext(ctx, "PRAGMA quick_check(1)")
+	if err != nil {
+		return openError(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			return openError(err)
+		}
+		if line != "ok" {
+			return fmt.Errorf("check store: %w", ErrDamaged)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return openError(err)
 	}
 	return nil
 }
