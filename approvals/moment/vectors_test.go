@@ -31,7 +31,10 @@ type vector struct {
 	Canonical       string
 	CanonicalLength int `json:"canonical_length"`
 	Digest          string
-	Actions         []json.RawMessage
+	Actions         []struct {
+		Action            json.RawMessage
+		Canonical, Digest string
+	}
 
 	Suggested string
 	Verdict   string `json:"reference_verdict"`
@@ -115,18 +118,21 @@ func TestValid(t *testing.T) {
 		}
 		var behind []Behind
 		for i, a := range v.Actions {
-			d, err := ActionDigest(a)
-			if err != nil || d != e.Content().Options[i].ActionDigest {
+			d, err := ActionDigest(a.Action)
+			if err != nil || d != a.Digest || d != e.Content().Options[i].ActionDigest {
 				t.Errorf("action %d: %s, %v, want %s", i, d, err, e.Content().Options[i].ActionDigest)
 			}
-			behind = append(behind, Behind{Option: i, Action: a})
+			behind = append(behind, Behind{Option: i, Action: a.Action})
 		}
 		s, err := NewSheet(e, behind)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if len(behind) != len(s.Rows) {
+			t.Fatalf("%d actions for %d options", len(behind), len(s.Rows))
+		}
 		for i, row := range s.Rows {
-			if i < len(behind) && (row.Blocked != "" || row.Action == nil) {
+			if row.Blocked != "" || row.Action == nil {
 				t.Errorf("option %d: blocked %q", i, row.Blocked)
 			}
 		}
