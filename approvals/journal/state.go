@@ -170,9 +170,6 @@ func (s *State) Grants() []GrantState {
 	return sorted(s.grants, func(g GrantState) string { return g.ID })
 }
 
-// Envelopes is the number of envelope hashes that were ever used.
-func (s *State) Envelopes() int { return len(s.uses) }
-
 // Uses is how often an envelope hash was used.
 func (s *State) Uses(envelopeHash string) uint64 { return s.uses[key(envelopeHash)].signed }
 

@@ -5,21 +5,10 @@ import (
 	"fmt"
 
 	"vault/approvals/internal/strict"
-	"vault/derive/jcs"
 )
 
 // MaxBody is the size limit of a row's canonical bytes.
 const MaxBody = 64 << 10
-
-// TypeOf returns the type member of a row, or an empty text where there is
-// none. It checks nothing else.
-func TypeOf(body []byte) string {
-	v, err := jcs.Parse(body, jcs.Binding)
-	if err != nil {
-		return ""
-	}
-	return v.Get("type").Text()
-}
 
 // ParseDomain reads a domain row. Like every Parse here it wants the canonical
 // bytes under the binding profile with exactly the members of its kind, does
