@@ -58,7 +58,7 @@ func benchWorld(b *testing.B) *world {
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		b.Fatal(err)
 	}
-	w.keys = &launcher{dir: w.dir, clock: w.clock}
+	w.keys = newLauncher(w.dir, w.clock)
 	w.start()
 	w.create()
 	return w

@@ -25,9 +25,9 @@ import (
 const (
 	DefaultLifetimeMS = 10 * 60 * 1000
 	MaxLifetimeMS     = 24 * 60 * 60 * 1000
-	MaxOpenRequests   = 16 // of one client
-	MaxOpenPairings   = 8  // of all programs together
-	MaxSessions       = 256
+	MaxOpenRequests   = 16  // of one client
+	MaxOpenPairings   = 8   // of all programs together
+	MaxSessions       = 256 // of one client; the one unused for longest makes room
 	SessionMS         = 30 * 24 * 60 * 60 * 1000
 	AwaitLimit        = 50 * time.Second
 	SnapshotEvery     = 10_000

@@ -12,6 +12,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/journal"
+	"vault/approvals/keys"
 	"vault/approvals/receipt"
 	"vault/derive/envelope"
 )
@@ -944,5 +945,102 @@ func TestWatchIsTold(t *testing.T) {
 	case <-told:
 	case <-time.After(10 * time.Second):
 		t.Fatal("nothing was told")
+	}
+}
+
+// TestProvenByPassphrase approves as the terminal surface does.
+func TestProvenByPassphrase(t *testing.T) {
+	w := newWorld(t)
+	w.create()
+	a := w.pair("a")
+	if _, err := a.ask("r1", w.envelope(nil), payload("x"), true); err != nil {
+		t.Fatal(err)
+	}
+	s := w.openFirst()
+	decide := func() string {
+		out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove, Prove: keys.SurfaceTerminal})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Code
+	}
+	w.keys.owner.passphrase = "another passphrase"
+	if c := decide(); c != "wrong_passphrase" {
+		t.Fatal(c)
+	}
+	w.keys.owner.cancels = true
+	if c := decide(); c != "cancelled" {
+		t.Fatal(c)
+	}
+	if n := w.keys.signed.Load(); n != 0 {
+		t.Fatalf("%d signatures", n)
+	}
+	w.keys.owner = typist{passphrase: testPassphrase}
+	if c := decide(); c != approvals.OutcomeDone {
+		t.Fatal(c)
+	}
+}
+
+func TestUnlockThatFails(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	w.keys.owner.cancels = true
+	err := w.owner.Create(ctx, approvals.Creation{Protection: keys.ProtectPassphrase, Domain: approvals.DomainForm{Namespace: "a", DomainID: "b", Kind: "c"}})
+	if code(err) != "cancelled" || w.owner.Status().State != approvals.StateNone {
+		t.Fatalf("%v, %+v", err, w.owner.Status())
+	}
+	if err := w.owner.Create(ctx, approvals.Creation{Domain: approvals.DomainForm{Namespace: "é"}}); code(err) != approvals.CodeMalformed {
+		t.Fatal(err)
+	}
+	if _, err := w.owner.VerifyLog(ctx); code(err) != approvals.CodeNoVault {
+		t.Fatal(err)
+	}
+	w.keys.owner = typist{passphrase: testPassphrase}
+	w.create()
+	if err := w.owner.Create(ctx, approvals.Creation{}); code(err) != approvals.CodeAlreadyExists {
+		t.Fatal(err)
+	}
+	if err := w.owner.Unlock(ctx, keys.SurfaceTerminal); code(err) != approvals.CodeAlreadyOpen {
+		t.Fatal(err)
+	}
+	if _, err := w.owner.CreateDomain(ctx, approvals.DomainForm{Namespace: "example", DomainID: "support-ops", Kind: "communication"}); code(err) != approvals.CodeDomainExists {
+		t.Fatal(err)
+	}
+	if err := w.owner.Lock(ctx, "asked"); err != nil {
+		t.Fatal(err)
+	}
+	w.keys.owner.cancels = true
+	if err := w.owner.Unlock(ctx, keys.SurfaceTerminal); code(err) != "cancelled" {
+		t.Fatal(err)
+	}
+	if st := w.owner.Status(); st.State != approvals.StateLocked || st.Trouble != nil {
+		t.Fatalf("%+v", st)
+	}
+	w.keys.owner = typist{passphrase: testPassphrase}
+	w.unlock()
+	w.verified()
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	w.create()
+	a := w.pair("a")
+	env := w.envelope(nil)
+	for i := range approvals.MaxSessions + 10 {
+		w.clock.pass(2 * time.Second)
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_, err := a.conn.ActionSign(ctx, approvals.Ask{RequestID: fmt.Sprint(i), Session: fmt.Sprint("s", i), Envelope: env, Payload: payload("x")})
+		if code(err) != approvals.CodeNotShown {
+			t.Fatal(err)
+		}
+	}
+	if n := len(w.owner.Clients()[0].Sessions); n != approvals.MaxSessions {
+		t.Fatalf("%d sessions", n)
+	}
+	w.clock.pass(31 * 24 * time.Hour)
+	w.desk.Tick(context.Background())
+	if n := len(w.owner.Clients()[0].Sessions); n != 0 {
+		t.Fatalf("%d sessions after a month", n)
 	}
 }

@@ -33,7 +33,7 @@ const (
 
 func runDisk(dir string) {
 	clock := newTestClock()
-	w := &world{t: &testing.T{}, dir: dir, clock: clock, keys: &launcher{dir: dir, clock: clock}}
+	w := &world{t: &testing.T{}, dir: dir, clock: clock, keys: newLauncher(dir, clock)}
 	d, err := approvals.New(context.Background(), approvals.Options{Folder: dir, Launcher: w.keys, Clock: clock})
 	if err != nil {
 		fmt.Println("new", err)

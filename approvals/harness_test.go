@@ -59,12 +59,19 @@ func (cheapKDF) Derive(_ context.Context, _ custody.Params, pass []byte, salt [1
 }
 
 // typist is the owner at the secret window.
-type typist struct{ words []byte }
+type typist struct {
+	words      []byte
+	passphrase string
+	cancels    bool
+}
 
 func (w *typist) Ask(_ context.Context, q sign.Question, words, answer []byte) (int, error) {
+	if w.cancels {
+		return 0, sign.ErrCancelled
+	}
 	switch q.Form {
 	case "new_passphrase", "passphrase":
-		return copy(answer, testPassphrase), nil
+		return copy(answer, w.passphrase), nil
 	case "show_words":
 		w.words = append([]byte(nil), words...)
 		return 0, nil
@@ -130,7 +137,12 @@ type launcher struct {
 	clock  *testClock
 	signed atomic.Int64
 	last   *keyProcess
+	owner  typist
 	bend   func(*keyProcess)
+}
+
+func newLauncher(dir string, clock *testClock) *launcher {
+	return &launcher{dir: dir, clock: clock, owner: typist{passphrase: testPassphrase}}
 }
 
 func (l *launcher) Exists() (bool, error) {
@@ -145,7 +157,7 @@ func (l *launcher) Launch(context.Context) (approvals.KeyProcess, error) {
 			KDF: cheapKDF{}, Evidence: []string{store.FileName},
 		},
 		Clock:  l.clock,
-		Window: func(context.Context, keys.Surface) (sign.Window, error) { return &typist{}, nil },
+		Window: func(context.Context, keys.Surface) (sign.Window, error) { w := l.owner; return &w, nil },
 		Cost:   func(context.Context) (custody.Params, error) { return custody.Floor, nil },
 	})
 	l.last = &keyProcess{Signer: s, done: make(chan struct{}), signed: &l.signed}
@@ -173,7 +185,7 @@ func newWorld(t *testing.T) *world {
 	if err := os.Mkdir(w.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	w.keys = &launcher{dir: w.dir, clock: w.clock}
+	w.keys = newLauncher(w.dir, w.clock)
 	w.start()
 	return w
 }

@@ -61,7 +61,7 @@ func runChild(dir string) {
 		panic(err)
 	}
 	w := &world{t: t, dir: dir, clock: newTestClock(), await: 20 * time.Millisecond}
-	w.keys = &launcher{dir: dir, clock: w.clock}
+	w.keys = newLauncher(dir, w.clock)
 	d, err := approvals.New(context.Background(), approvals.Options{Folder: dir, Launcher: w.keys, Clock: w.clock, Await: 10 * time.Second})
 	if err != nil {
 		panic(err)

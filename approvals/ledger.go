@@ -38,6 +38,7 @@ type clientRow struct {
 	mac      string
 	secret   handshake.Secret
 	sessions map[string]*sessionRow
+	dropped  []string // sessions to be dropped from the store
 
 	lastSeen  int64
 	connected int
@@ -405,6 +406,12 @@ func (l *ledger) clockBehind(clock Clock) bool {
 func (l *ledger) dropSessions(now int64) []store.Session {
 	var out []store.Session
 	for id, c := range l.clients {
+		for _, name := range c.dropped {
+			if c.sessions[name] == nil {
+				out = append(out, store.Session{Client: id, ID: name})
+			}
+		}
+		c.dropped = nil
 		for name, s := range c.sessions {
 			if now-s.lastUsed > SessionMS {
 				delete(c.sessions, name)
@@ -413,6 +420,18 @@ func (l *ledger) dropSessions(now int64) []store.Session {
 		}
 	}
 	return out
+}
+
+// dropOldest makes room for a session: the one that was not used for longest goes.
+func (c *clientRow) dropOldest() {
+	oldest := ""
+	for name, s := range c.sessions {
+		if oldest == "" || s.lastUsed < c.sessions[oldest].lastUsed || s.lastUsed == c.sessions[oldest].lastUsed && name < oldest {
+			oldest = name
+		}
+	}
+	delete(c.sessions, oldest)
+	c.dropped = append(c.dropped, oldest)
 }
 
 // logged are the settings whose changes are log entries, because they say when

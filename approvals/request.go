@@ -198,10 +198,7 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 		}
 		d.mu.Lock()
 	}
-	if refusal := d.useSession(client, ask.Session); refusal != nil {
-		d.mu.Unlock()
-		return Answer{}, refusal
-	}
+	d.useSession(client, ask.Session)
 	if len(a.differs) == 0 && d.led.grantFor(d.clock, client, a.envelope.Hash(), d.away, 0) != nil {
 		d.requests[key] = r
 		d.mu.Unlock()
@@ -251,21 +248,20 @@ func (d *Desk) again(ctx context.Context, r *request, digest string) (Answer, er
 }
 
 // useSession notes a use of a session; the caller holds mu.
-func (d *Desk) useSession(client, session string) *Refusal {
+func (d *Desk) useSession(client, session string) {
 	if session == "" {
-		return nil
+		return
 	}
 	c := d.led.clients[client]
 	s := c.sessions[session]
 	if s == nil {
 		if len(c.sessions) >= MaxSessions {
-			return refuse(CodeTooMany)
+			c.dropOldest()
 		}
 		s = &sessionRow{}
 		c.sessions[session] = s
 	}
 	s.lastUsed = d.clock.Now()
-	return nil
 }
 
 // writeSession puts a session's last use beside other rows, at most once an hour.

@@ -374,6 +374,12 @@ func (v ownerView) CreateDomain(ctx context.Context, f DomainForm) (DomainView, 
 }
 
 func (d *Desk) openDomain(ctx context.Context, k KeyProcess, info *envelope.DomainInfo) (DomainView, error) {
+	d.mu.Lock()
+	_, there := d.led.domains[info.Hash()]
+	d.mu.Unlock()
+	if there {
+		return DomainView{}, refuse(CodeDomainExists)
+	}
 	raw, err := k.Plan(ctx, info.Canonical())
 	if err != nil {
 		return DomainView{}, err
