@@ -108,7 +108,6 @@ type Row struct {
 type Sheet struct {
 	Envelope *Envelope
 	Rows     []Row
-	Notes    []Note
 	digest   string
 }
 
@@ -116,7 +115,7 @@ type Sheet struct {
 // are recomputed from the bytes; one that differs blocks its option (section 7.3).
 // What cannot be read at all is a *Fault, and nothing may be shown.
 func NewSheet(e *Envelope, behind []Behind) (*Sheet, error) {
-	s := &Sheet{Envelope: e, Notes: e.Notes()}
+	s := &Sheet{Envelope: e}
 	for i, o := range e.content.Options {
 		s.Rows = append(s.Rows, Row{Option: o, Index: i, Recommended: i == e.content.Recommended})
 	}

@@ -3,11 +3,10 @@
 // options, and the resolution that goes back.
 //
 // It parses strictly and once, computes the digests from the bytes that were
-// parsed for display, remarks on what needs judgement without refusing it, says
-// in which order and words a sheet is read, builds and verifies resolutions, and
-// judges whether an action is the one that was selected. It draws nothing, keeps
-// no state, holds no key and decides nothing: who may resolve, and that a
-// resolution is made once, is the desk's.
+// parsed for display, decodes the actions, builds and verifies resolutions, and
+// judges whether an action is the one that was selected. How a moment is read is
+// its folder reading's. It draws nothing, keeps no state, holds no key and decides
+// nothing: who may resolve, and that a resolution is made once, is the desk's.
 //
 // Section numbers are those of the memo "The Briefing-and-Binding Envelope". Its
 // section 4, the grammar, is not available; the grammar used here is closed:
@@ -192,7 +191,7 @@ func (r *reader) text(v jcs.Value, path string) string {
 // shown is text that has to show something.
 func (r *reader) shown(v jcs.Value, path string) string {
 	s := r.text(v, path)
-	if r.err == nil && blank(s) {
+	if r.err == nil && Blank(s) {
 		r.fail(BlankText, path)
 	}
 	return s

@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
+	"vault/approvals/plain"
 	"vault/derive/envelope"
 )
 
@@ -168,73 +171,25 @@ func TestToolResultDepth(t *testing.T) {
 	}
 }
 
-func TestNotes(t *testing.T) {
-	text := func(s string) *string { return &s }
-	for _, c := range []struct {
-		name   string
-		change func(*draft)
-		want   []string // code slot index
-	}{
-		{"nothing", func(*draft) {}, nil},
-		{"hedge", func(d *draft) { d.Synopsis = "Perhaps send it." }, []string{"hedged_synopsis synopsis -1"}},
-		{"synopsis asks", func(d *draft) { d.Synopsis = "Send it?" }, []string{"hedged_synopsis synopsis -1"}},
-		{"might inside a word", func(d *draft) { d.Synopsis = "Send the almighty invoice." }, nil},
-		{"leading", func(d *draft) { d.Question.Stem = "Should I, as I recommend, send it?" }, []string{"leading_stem stem -1"}},
-		{"stem names one option", func(d *draft) { d.Question.Stem = "Shall we take way 2 now?" }, []string{"leading_stem stem -1"}},
-		{"stem names both", func(d *draft) { d.Question.Stem = "Way 1 or way 2?" }, nil},
-		{"consideration", func(d *draft) { d.Recommendations[1] = "Weigh the trade-offs." }, []string{"not_an_action recommendations 1"}},
-		{"repeating finding", func(d *draft) { d.Findings[2] = "send the INVOICE,  today" }, []string{"finding_repeats findings 2"}},
-		{"two findings", func(d *draft) { d.Findings = d.Findings[:2] }, []string{"findings_count findings -1"}},
-		{"no findings", func(d *draft) { d.Findings = []string{} }, []string{"findings_count findings -1"}},
-		{"seven findings", func(d *draft) { d.Findings = slices.Repeat([]string{"A."}, 7) }, []string{"findings_count findings -1"}},
-		{"one recommendation", func(d *draft) { d.Recommendations = d.Recommendations[:1] }, []string{"recommendations_count recommendations -1"}},
-		{"five recommendations", func(d *draft) { d.Recommendations = slices.Repeat([]string{"Go."}, 5) }, []string{"recommendations_count recommendations -1"}},
-		{"blank offer", func(d *draft) { d.Offer = " \n" }, []string{"blank_slot offer -1"}},
-		{"twin labels", func(d *draft) { d.Question.Options[1].Label = "WAY  1." }, []string{"twin_labels options 0", "twin_labels options 1"}},
-		{"twin digests", func(d *draft) { d.Question.Options[1].Digest = d.Question.Options[0].Digest }, []string{"twin_digests options 0", "twin_digests options 1"}},
-		{"calibration", func(d *draft) { d.Meta = &draftMeta{Note: text("I understated the cost.")} }, []string{"calibration_note calibration_note -1"}},
-		{"answer off", func(d *draft) { d.Question.Hatches.FreeText = false }, []string{"free_text_off hatches -1"}},
-		{"both off", func(d *draft) { d.Question.Hatches = draftHatches{} }, []string{"free_text_off hatches -1", "dialogue_off hatches -1"}},
-		{"hidden in a class", func(d *draft) { d.Meta = &draftMeta{Class: text("con\u200bsent")} }, []string{"hidden_characters decision_class -1"}},
-		{"mixed alphabets", func(d *draft) { d.Findings[0] = "The p\u0430yee." }, []string{"mixed_alphabets findings 0"}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			d := newDraft()
-			c.change(d)
-			var got []string
-			for _, n := range d.parse(t).Notes() {
-				got = append(got, fmt.Sprint(n.Code, " ", n.Slot, " ", n.Index))
-				if n.Text == "" {
-					t.Error("a note without words")
-				}
-			}
-			if !slices.Equal(got, c.want) {
-				t.Errorf("got %q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
-// TestNotesOfGoodEnvelopes: wording that is fine gets no remark.
-func TestNotesOfGoodEnvelopes(t *testing.T) {
-	for _, v := range own(t, "envelopes-valid").Vectors {
-		e, err := Parse([]byte(v.Raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, n := range e.Notes() {
-			switch n.Code {
-			case HedgedSynopsis, LeadingStem, NotAnAction, TwinLabels, TwinDigests, BlankSlot, FindingRepeats:
-				t.Errorf("%s: %+v", v.ID, n)
-			}
-		}
-	}
-}
-
+// TestBlank compares with what is drawn as it was sent.
 func TestBlank(t *testing.T) {
-	for s, w := range map[string]bool{"": true, " \t\n": true, "\u200b\u00a0\u3164": true, strings.Repeat(" ", 400): true, "\u202e": true, "a": false, "é": false, "日": false, "👍": false} {
-		if blank(s) != w {
+	for s, w := range map[string]bool{"": true, " \t\n": true, "\u200b\u00a0\u3164": true, strings.Repeat(" ", 400): true, "\u202e": true, "\u0301": true, "a": false, "é": false, "日": false, "👍": false} {
+		if Blank(s) != w {
 			t.Errorf("%q", s)
+		}
+	}
+	for r := rune(0); r <= 0x10ffff; r++ {
+		if r == '<' || !utf8.ValidRune(r) {
+			continue
+		}
+		drawn := false
+		for _, l := range plain.Check(string(r)).Lines {
+			for _, span := range l.Spans {
+				drawn = drawn || span.Kind != plain.Mark && span.Kind != plain.Fold
+			}
+		}
+		if !unicode.Is(unicode.M, r) && Blank(string(r)) == drawn {
+			t.Errorf("%U is drawn: %v", r, drawn)
 		}
 	}
 }

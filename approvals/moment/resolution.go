@@ -44,7 +44,7 @@ func (e *Envelope) Answer(text string) (*Resolution, error) {
 		return nil, fault(HatchDisabled, "")
 	case !utf8.ValidString(text):
 		return nil, fault(InvalidUTF8, "")
-	case blank(text):
+	case Blank(text):
 		return nil, fault(AnswerEmpty, "")
 	case len(text) > MaxAnswer:
 		return nil, fault(AnswerTooLarge, "")
@@ -147,7 +147,7 @@ func ParseResolution(raw []byte) (*Resolution, error) {
 		r.fail(AnswerMissing, path+".answer")
 	case choice == ChoseAnswer:
 		words = r.text(answer, path+".answer")
-		if r.err == nil && blank(words) {
+		if r.err == nil && Blank(words) {
 			r.fail(AnswerEmpty, path+".answer")
 		}
 	}

@@ -26,3 +26,16 @@ func HoldsRecoveryWords(text string) bool {
 	}
 	return false
 }
+
+// Blank reports a text that shows nothing: it has no letter, digit, punctuation or
+// symbol that is drawn.
+func Blank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		switch {
+		case r == 0x2800, r == 0x16fe4, r == 0x1d159, r == 0x1d455:
+			return false
+		}
+		return unicode.In(r, unicode.L, unicode.N, unicode.P, unicode.S) &&
+			!unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	})
+}

@@ -34,7 +34,7 @@ var (
 	// both sides of the line import them.
 	documents = of(leaves,
 		"derive/envelope", "derive/confirm",
-		"approvals/moment", "approvals/sow",
+		"approvals/moment", "approvals/moment/reading", "approvals/sow",
 		"approvals/keys", "approvals/journal", "approvals/permit", "approvals/receipt",
 	)
 
@@ -65,6 +65,7 @@ var table = []row{
 	{folder: "derive/confirm", may: of(leaves), desk: true},
 	{folder: strict, may: of(leaves), desk: true},
 	{folder: "approvals/moment", may: of(leaves, strict, "derive/envelope"), desk: true},
+	{folder: "approvals/moment/reading", may: of(leaves, "approvals/moment"), desk: true},
 	{folder: "approvals/sow", may: of(leaves, strict, "approvals/sow/..."), desk: true},
 	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
 	{folder: "approvals/journal", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit"), desk: true},

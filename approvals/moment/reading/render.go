@@ -1,10 +1,18 @@
-package moment
+// Package reading says how a binding moment is read: which lines a sheet has, in
+// which order and words, and which quiet remarks stand beside them. Window,
+// terminal and file share it.
+//
+// It draws nothing, refuses nothing and holds no rule of the memo but those on what
+// must be shown (sections 9.1, 12.2, 12.3). Every text of an envelope is passed on
+// as checked text of approvals/plain.
+package reading
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
 
+	"vault/approvals/moment"
 	"vault/approvals/plain"
 )
 
@@ -45,9 +53,9 @@ type Line struct {
 // note, synopsis, findings, recommendations, offer, stem, options, hatches,
 // decline, class, fingerprint. Addresses names, by option, the address that would
 // sign under sign_with; the vault computes it, and nil leaves it out.
-func (s *Sheet) Lines(addresses map[int]string) []Line {
-	w := writer{sheet: s}
-	c := &s.Envelope.content
+func Lines(s *moment.Sheet, addresses map[int]string) []Line {
+	w := writer{remarks: Notes(s.Envelope)}
+	c := s.Envelope.Content()
 	if c.HasNote {
 		w.slot(SlotCalibration, "The agent corrects itself", c.CalibrationNote)
 	}
@@ -72,13 +80,13 @@ func (s *Sheet) Lines(addresses map[int]string) []Line {
 		w.slot(SlotClass, "Class named by the agent", c.DecisionClass)
 	}
 	w.ours(SlotFingerprint, RoleHeading, -1, "Fingerprint")
-	w.outside(SlotFingerprint, RoleDigest, -1, "Envelope", s.Envelope.digest)
+	w.outside(SlotFingerprint, RoleDigest, -1, "Envelope", s.Envelope.Digest())
 	return w.lines
 }
 
 type writer struct {
-	sheet *Sheet
-	lines []Line
+	remarks []Note
+	lines   []Line
 }
 
 func (w *writer) ours(slot Slot, role Role, index int, label string) {
@@ -92,7 +100,7 @@ func (w *writer) outside(slot Slot, role Role, index int, label, s string) {
 // notes adds the remarks on a slot, or on one item of it. The hatches say
 // themselves that they are off.
 func (w *writer) notes(slot Slot, index int) {
-	for _, n := range w.sheet.Notes {
+	for _, n := range w.remarks {
 		if n.Slot == slot && n.Index == index {
 			w.ours(slot, RoleNote, index, n.Text)
 		}
@@ -122,7 +130,7 @@ func (w *writer) hatch(on bool, name, off string) {
 	}
 }
 
-func (w *writer) row(row *Row, address string) {
+func (w *writer) row(row *moment.Row, address string) {
 	i := row.Index
 	outside := func(role Role, label, s string) { w.outside(SlotOptions, role, i, label, s) }
 	ours := func(role Role, label string) { w.ours(SlotOptions, role, i, label) }
@@ -136,22 +144,22 @@ func (w *writer) row(row *Row, address string) {
 	switch {
 	case row.Action == nil:
 		ours(RoleAction, "The vault has not seen this action.")
-	case row.Blocked == ActionMismatch:
+	case row.Blocked == moment.ActionMismatch:
 		ours(RoleBlocked, "Blocked: the action presented is another one than this option names.")
 		outside(RoleDigest, "Presented", row.Action.Digest)
 	default:
-		ours(RoleAction, row.Action.Kind.heading())
+		ours(RoleAction, heading(row.Action.Kind))
 	}
 	if row.Action != nil {
 		for _, f := range row.Action.Fields {
-			outside(RoleField, f.Label, f.line())
+			outside(RoleField, f.Label, fieldLine(f))
 		}
 	}
 	if row.SignWith == nil {
 		return
 	}
 	ours(RoleSignWith, "Choosing this lets the agent have this action signed once, under this envelope")
-	if row.Blocked == ActionNotSignable {
+	if row.Blocked == moment.ActionNotSignable {
 		ours(RoleBlocked, "Blocked: this action cannot be signed as an action under this envelope.")
 	}
 	for _, c := range row.Contradictions {
@@ -163,25 +171,25 @@ func (w *writer) row(row *Row, address string) {
 		outside(RoleSignField, "Signs as", address)
 	}
 	for _, f := range row.SignFields {
-		outside(RoleSignField, f.Label, f.line())
+		outside(RoleSignField, f.Label, fieldLine(f))
 	}
 	for _, text := range row.SignWith.Warnings() {
 		ours(RoleNote, text)
 	}
 }
 
-func (k Kind) heading() string {
+func heading(k moment.Kind) string {
 	switch k {
-	case KindPayload:
+	case moment.KindPayload:
 		return "The action, as a capability would sign it"
-	case KindEnvelope:
+	case moment.KindEnvelope:
 		return "The action is a permission (an action envelope)"
 	}
 	return "The action, every field"
 }
 
-// line writes a field with its path, unless a label of ours stands for it.
-func (f Field) line() string {
+// fieldLine writes a field with its path, unless a label of ours stands for it.
+func fieldLine(f moment.Field) string {
 	switch {
 	case f.Label != "":
 		return f.Value

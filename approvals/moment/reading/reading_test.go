@@ -1,30 +1,149 @@
-package moment
+package reading
 
 import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"vault/approvals/moment"
 )
 
-func lines(t testing.TB, e *Envelope, behind ...Behind) []Line {
+const (
+	exampleAction0 = `{ "disclose": ["travel_dates"], "recipient": "booking.example" }`
+	exampleAction1 = `{ "disclose": ["passport_number", "travel_dates"], "recipient": "booking.example" }`
+)
+
+// draft is an envelope that a test changes before it is written.
+type draft struct {
+	Synopsis        string        `json:"synopsis"`
+	Findings        []string      `json:"findings"`
+	Recommendations []string      `json:"recommendations"`
+	Offer           string        `json:"offer"`
+	Question        draftQuestion `json:"question"`
+	Meta            *draftMeta    `json:"meta,omitempty"`
+}
+
+type draftQuestion struct {
+	Stem        string        `json:"stem"`
+	Options     []draftOption `json:"options"`
+	Recommended int           `json:"recommended_idx"`
+	Hatches     draftHatches  `json:"hatches"`
+}
+
+type draftOption struct {
+	Label     string `json:"label"`
+	Reasoning string `json:"reasoning"`
+	Digest    string `json:"action_digest"`
+}
+
+type draftHatches struct {
+	FreeText bool `json:"free_text"`
+	Dialogue bool `json:"dialogue"`
+}
+
+type draftMeta struct {
+	Class *string `json:"decision_class,omitempty"`
+	Note  *string `json:"calibration_note,omitempty"`
+}
+
+const payload = `{"operation":"send-invoice","resource":"account:4411","actionIndex":0,"amount":129900}`
+
+// permission is an action envelope that does not contradict payload.
+const permission = `{"type":"agentenvelope.actionEnvelope","version":1,"agentId":"invoice-sender","domain":{"domainId":"billing-ops","domainHash":"0xb42f595b2fb9ce9f7875db02291dd450536d64cea2b7d4914ebd89fcf706be17"},"actionIndex":0,"operation":"send-invoice","resources":["account:4411","ledger:main"],"timeWindow":{"notBefore":null,"notAfter":1790000000000},"decayPolicy":{"mode":"BOTH"},"limits":{"maxUses":3,"enforcement":"external"}}`
+
+func newDraft(actions ...string) *draft {
+	if len(actions) == 0 {
+		actions = []string{payload, `{"hold":41}`}
+	}
+	d := &draft{
+		Synopsis:        "Send the invoice today.",
+		Findings:        []string{"The order matches.", "The payee is known.", "The amount was agreed."},
+		Recommendations: []string{"Send it now.", "File the copy."},
+		Offer:           "Ask for the order.",
+		Question:        draftQuestion{Stem: "What should happen with invoice 41?", Hatches: draftHatches{true, true}},
+	}
+	for i, a := range actions {
+		d.Question.Options = append(d.Question.Options, draftOption{fmt.Sprintf("Way %d", i+1), fmt.Sprintf("Reason %d.", i+1), digestOf(a)})
+	}
+	return d
+}
+
+func digestOf(action string) string {
+	d, err := moment.ActionDigest([]byte(action))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
+func (d *draft) json(t testing.TB) []byte {
 	t.Helper()
-	s, err := NewSheet(e, behind)
+	b, err := json.Marshal(d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s.Lines(nil)
+	return b
+}
+
+func (d *draft) parse(t testing.TB) *moment.Envelope {
+	t.Helper()
+	e, err := moment.Parse(d.json(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+type vector struct{ ID, Raw string }
+
+// vectors reads a suite that the package above keeps.
+func vectors(t testing.TB, suite string) []vector {
+	t.Helper()
+	var s struct{ Vectors []vector }
+	b, err := os.ReadFile(filepath.Join("..", "testdata", suite+".json"))
+	if err == nil {
+		err = json.Unmarshal(b, &s)
+	}
+	if err != nil || len(s.Vectors) == 0 {
+		t.Fatalf("no vectors: %v", err)
+	}
+	return s.Vectors
+}
+
+func parse(t testing.TB, raw string) *moment.Envelope {
+	t.Helper()
+	e, err := moment.Parse([]byte(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func example(t testing.TB) *moment.Envelope {
+	return parse(t, vectors(t, "envelopes-valid")[0].Raw)
+}
+
+func lines(t testing.TB, e *moment.Envelope, behind ...moment.Behind) []Line {
+	t.Helper()
+	s, err := moment.NewSheet(e, behind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Lines(s, nil)
 }
 
 func TestRenderExample(t *testing.T) {
-	s, err := NewSheet(example(t), []Behind{{Option: 0, Action: []byte(exampleAction0), SignWith: []byte(permission)}})
+	s, err := moment.NewSheet(example(t), []moment.Behind{{Option: 0, Action: []byte(exampleAction0), SignWith: []byte(permission)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Text(s.Lines(map[int]string{0: "0x9a1bb863cd7c32dbd916b8e3f9ba857558e68e21"}), 0)
+	got := Text(Lines(s, map[int]string{0: "0x9a1bb863cd7c32dbd916b8e3f9ba857558e68e21"}), 0)
 	want := `Synopsis
   │ Share the travel dates and withhold the passport number.
 Findings
@@ -82,17 +201,17 @@ Fingerprint
 func TestRenderBlocked(t *testing.T) {
 	e := newDraft().parse(t)
 	for name, c := range map[string]struct {
-		behind Behind
+		behind moment.Behind
 		want   []string
 	}{
-		"mismatch":       {Behind{Option: 0, Action: []byte(`{"hold":42}`)}, []string{"! Blocked: the action presented is another one than this option names.", "hold = 42", digestOf(`{"hold":42}`)}},
-		"contradictions": {Behind{Option: 0, Action: []byte(payload), SignWith: []byte(strings.Replace(permission, `"actionIndex":0`, `"actionIndex":7`, 1))}, []string{"! The action and the envelope disagree", "The action says │ actionIndex = 0", "The envelope says │ actionIndex = 7"}},
+		"mismatch":       {moment.Behind{Option: 0, Action: []byte(`{"hold":42}`)}, []string{"! Blocked: the action presented is another one than this option names.", "hold = 42", digestOf(`{"hold":42}`)}},
+		"contradictions": {moment.Behind{Option: 0, Action: []byte(payload), SignWith: []byte(strings.Replace(permission, `"actionIndex":0`, `"actionIndex":7`, 1))}, []string{"! The action and the envelope disagree", "The action says │ actionIndex = 0", "The envelope says │ actionIndex = 7"}},
 	} {
-		s, err := NewSheet(e, []Behind{c.behind})
+		s, err := moment.NewSheet(e, []moment.Behind{c.behind})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Text(s.Lines(nil), 0)
+		got := Text(Lines(s, nil), 0)
 		for _, w := range c.want {
 			if !strings.Contains(got, w) {
 				t.Errorf("%s: %q is not in\n%s", name, w, got)
@@ -107,12 +226,12 @@ func TestHostileText(t *testing.T) {
 	d.Findings[0] = "One.\n[ ] Decline\r\x1b[2J\n* Agent recommends\nFingerprint"
 	d.Synopsis = strings.Repeat("word ", 30) + strings.Repeat("x", 300) + "[ ] Decline"
 	d.Question.Options[1].Label = "No\n     * Agent recommends"
-	s, err := NewSheet(d.parse(t), []Behind{{Option: 1, Action: []byte(`{"hold":41}`)}})
+	s, err := moment.NewSheet(d.parse(t), []moment.Behind{{Option: 1, Action: []byte(`{"hold":41}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, width := range []int{0, 40, 80, 200} {
-		got := Text(s.Lines(nil), width)
+		got := Text(Lines(s, nil), width)
 		count := map[string]int{}
 		for _, l := range strings.Split(got, "\n") {
 			count[strings.TrimSpace(l)]++
@@ -158,7 +277,7 @@ func random(r *rand.Rand) *draft {
 	for range r.IntN(6) {
 		d.Recommendations = append(d.Recommendations, say())
 	}
-	for range MinOptions + r.IntN(MaxOptions-MinOptions+1) {
+	for range moment.MinOptions + r.IntN(moment.MaxOptions-moment.MinOptions+1) {
 		d.Question.Options = append(d.Question.Options, draftOption{say(), say(), digestOf(fmt.Sprint(r.IntN(1 << 30)))})
 	}
 	d.Question.Recommended = r.IntN(len(d.Question.Options))
@@ -314,7 +433,7 @@ func TestFlipEnvelope(t *testing.T) {
 	before := shown(lines(t, d.parse(t)), fingerprint)
 	changed := 0
 	for path, flipped := range flips(t, raw) {
-		e, err := Parse([]byte(flipped))
+		e, err := moment.Parse([]byte(flipped))
 		if err != nil {
 			if !strings.Contains(path, "recommended_idx as text") {
 				t.Errorf("%s: %v", path, err)
@@ -348,7 +467,7 @@ func TestFlipAction(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			show := func(action string) string {
-				b := Behind{Option: 0, Action: []byte(action)}
+				b := moment.Behind{Option: 0, Action: []byte(action)}
 				if c.sign != "" {
 					b.SignWith = []byte(c.sign)
 				}
@@ -373,11 +492,11 @@ func TestFlipSignWith(t *testing.T) {
 	digests := func(l Line) bool { return l.Role == RoleDigest }
 	e := newDraft().parse(t)
 	show := func(sign string) (string, error) {
-		s, err := NewSheet(e, []Behind{{Option: 0, SignWith: []byte(sign)}})
+		s, err := moment.NewSheet(e, []moment.Behind{{Option: 0, SignWith: []byte(sign)}})
 		if err != nil {
 			return "", err
 		}
-		return shown(s.Lines(nil), digests), nil
+		return shown(Lines(s, nil), digests), nil
 	}
 	before, err := show(permission)
 	if err != nil {
@@ -387,7 +506,9 @@ func TestFlipSignWith(t *testing.T) {
 	for path, flipped := range flips(t, permission) {
 		after, err := show(flipped)
 		if err != nil {
-			want(t, err, SignWithMalformed)
+			if moment.ReasonOf(err) != moment.SignWithMalformed {
+				t.Errorf("%s: %v", path, err)
+			}
 			continue
 		}
 		changed++
@@ -397,5 +518,140 @@ func TestFlipSignWith(t *testing.T) {
 	}
 	if changed < 9 {
 		t.Errorf("only %d leaves could be changed", changed)
+	}
+}
+
+// remarked are the ambiguous cases that are shown with a caution.
+var remarked = map[string]NoteCode{
+	"g_findings_empty":        FindingsCount,
+	"g_recommendations_empty": RecommendationsCount,
+	"g_hedged_synopsis":       HedgedSynopsis,
+	"g_same_digest_twice":     TwinDigests,
+	"g_same_label_twice":      TwinLabels,
+	"u_bidi_override_label":   HiddenCharacters,
+	"u_zero_width_stem":       HiddenCharacters,
+	"u_homoglyph_label":       MixedAlphabets,
+	"u_nul_in_reasoning":      HiddenCharacters,
+}
+
+func TestAmbiguousAreRemarkedOn(t *testing.T) {
+	ran := 0
+	for _, v := range vectors(t, "envelopes-ambiguous") {
+		code, ok := remarked[v.ID]
+		if !ok {
+			continue
+		}
+		ran++
+		t.Run(v.ID, func(t *testing.T) {
+			got := Notes(parse(t, v.Raw))
+			if !slices.ContainsFunc(got, func(n Note) bool { return n.Code == code }) {
+				t.Errorf("no %s among %v", code, got)
+			}
+		})
+	}
+	if ran != len(remarked) {
+		t.Errorf("%d of %d ran", ran, len(remarked))
+	}
+}
+
+func TestNotes(t *testing.T) {
+	text := func(s string) *string { return &s }
+	for _, c := range []struct {
+		name   string
+		change func(*draft)
+		want   []string // code slot index
+	}{
+		{"nothing", func(*draft) {}, nil},
+		{"hedge", func(d *draft) { d.Synopsis = "Perhaps send it." }, []string{"hedged_synopsis synopsis -1"}},
+		{"synopsis asks", func(d *draft) { d.Synopsis = "Send it?" }, []string{"hedged_synopsis synopsis -1"}},
+		{"might inside a word", func(d *draft) { d.Synopsis = "Send the almighty invoice." }, nil},
+		{"leading", func(d *draft) { d.Question.Stem = "Should I, as I recommend, send it?" }, []string{"leading_stem stem -1"}},
+		{"stem names one option", func(d *draft) { d.Question.Stem = "Shall we take way 2 now?" }, []string{"leading_stem stem -1"}},
+		{"stem names both", func(d *draft) { d.Question.Stem = "Way 1 or way 2?" }, nil},
+		{"consideration", func(d *draft) { d.Recommendations[1] = "Weigh the trade-offs." }, []string{"not_an_action recommendations 1"}},
+		{"repeating finding", func(d *draft) { d.Findings[2] = "send the INVOICE,  today" }, []string{"finding_repeats findings 2"}},
+		{"two findings", func(d *draft) { d.Findings = d.Findings[:2] }, []string{"findings_count findings -1"}},
+		{"no findings", func(d *draft) { d.Findings = []string{} }, []string{"findings_count findings -1"}},
+		{"seven findings", func(d *draft) { d.Findings = slices.Repeat([]string{"A."}, 7) }, []string{"findings_count findings -1"}},
+		{"one recommendation", func(d *draft) { d.Recommendations = d.Recommendations[:1] }, []string{"recommendations_count recommendations -1"}},
+		{"five recommendations", func(d *draft) { d.Recommendations = slices.Repeat([]string{"Go."}, 5) }, []string{"recommendations_count recommendations -1"}},
+		{"blank offer", func(d *draft) { d.Offer = " \n" }, []string{"blank_slot offer -1"}},
+		{"twin labels", func(d *draft) { d.Question.Options[1].Label = "WAY  1." }, []string{"twin_labels options 0", "twin_labels options 1"}},
+		{"twin digests", func(d *draft) { d.Question.Options[1].Digest = d.Question.Options[0].Digest }, []string{"twin_digests options 0", "twin_digests options 1"}},
+		{"calibration", func(d *draft) { d.Meta = &draftMeta{Note: text("I understated the cost.")} }, []string{"calibration_note calibration_note -1"}},
+		{"answer off", func(d *draft) { d.Question.Hatches.FreeText = false }, []string{"free_text_off hatches -1"}},
+		{"both off", func(d *draft) { d.Question.Hatches = draftHatches{} }, []string{"free_text_off hatches -1", "dialogue_off hatches -1"}},
+		{"hidden in a class", func(d *draft) { d.Meta = &draftMeta{Class: text("con\u200bsent")} }, []string{"hidden_characters decision_class -1"}},
+		{"mixed alphabets", func(d *draft) { d.Findings[0] = "The p\u0430yee." }, []string{"mixed_alphabets findings 0"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d := newDraft()
+			c.change(d)
+			var got []string
+			for _, n := range Notes(d.parse(t)) {
+				got = append(got, fmt.Sprint(n.Code, " ", n.Slot, " ", n.Index))
+				if n.Text == "" {
+					t.Error("a note without words")
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestNotesOfGoodEnvelopes: wording that is fine gets no remark.
+func TestNotesOfGoodEnvelopes(t *testing.T) {
+	for _, v := range vectors(t, "envelopes-valid") {
+		for _, n := range Notes(parse(t, v.Raw)) {
+			switch n.Code {
+			case HedgedSynopsis, LeadingStem, NotAnAction, TwinLabels, TwinDigests, BlankSlot, FindingRepeats:
+				t.Errorf("%s: %+v", v.ID, n)
+			}
+		}
+	}
+}
+
+// FuzzText: whatever an envelope says, what is written holds no control character,
+// and none of its lines is ours.
+func FuzzText(f *testing.F) {
+	for _, v := range vectors(f, "envelopes-ambiguous") {
+		if len(v.Raw) < 4<<10 {
+			f.Add([]byte(v.Raw))
+		}
+	}
+	f.Add([]byte(strings.Replace(string(newDraft().json(f)), "Send the invoice today.", `\n[ ] Decline\n\u001b[2J`, 1)))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		e, err := moment.Parse(raw)
+		if err != nil {
+			return
+		}
+		decline := 0
+		for _, l := range strings.Split(Text(lines(t, e), 60), "\n") {
+			if l == "[ ] Decline" {
+				decline++
+			}
+			for _, r := range l {
+				if r < ' ' || r >= 0x7f && r < 0xa0 {
+					t.Fatalf("control character %U", r)
+				}
+			}
+		}
+		if decline != 1 {
+			t.Fatalf("%d lines to decline", decline)
+		}
+	})
+}
+
+// BenchmarkText writes out the example with an action and its signing envelope.
+func BenchmarkText(b *testing.B) {
+	s, err := moment.NewSheet(example(b), []moment.Behind{{Option: 0, Action: []byte(exampleAction0), SignWith: []byte(permission)}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		Text(Lines(s, nil), 80)
 	}
 }

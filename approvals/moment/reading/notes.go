@@ -1,9 +1,10 @@
-package moment
+package reading
 
 import (
 	"strings"
 	"unicode"
 
+	"vault/approvals/moment"
 	"vault/approvals/plain"
 )
 
@@ -56,9 +57,9 @@ type Note struct {
 }
 
 // Notes returns the remarks on the envelope, in the order of the slots.
-func (e *Envelope) Notes() []Note {
+func Notes(e *moment.Envelope) []Note {
 	var n notes
-	c := &e.content
+	c := e.Content()
 	if c.HasNote {
 		n.text(SlotCalibration, -1, c.CalibrationNote)
 		n.add(Calibrated, SlotCalibration, -1, "The agent corrects what it said earlier in this session.")
@@ -69,7 +70,7 @@ func (e *Envelope) Notes() []Note {
 	}
 	for i, f := range c.Findings {
 		n.text(SlotFindings, i, f)
-		if !blank(f) && fold(f) == fold(c.Synopsis) {
+		if !moment.Blank(f) && fold(f) == fold(c.Synopsis) {
 			n.add(FindingRepeats, SlotFindings, i, "This finding only repeats the synopsis.")
 		}
 	}
@@ -77,7 +78,7 @@ func (e *Envelope) Notes() []Note {
 	case k == 0:
 		n.add(FindingsCount, SlotFindings, -1, "The agent gave no findings.")
 	case k < 3 || k > 6:
-		n.add(FindingsCount, SlotFindings, -1, "Three to six findings are recommended.")
+		n.add(FindingsCount, SlotFindings, -1, "Three to six findings are usual.")
 	}
 	for i, r := range c.Recommendations {
 		n.text(SlotRecommendations, i, r)
@@ -89,11 +90,11 @@ func (e *Envelope) Notes() []Note {
 	case k == 0:
 		n.add(RecommendationsCount, SlotRecommendations, -1, "The agent gave no recommendations.")
 	case k < 2 || k > 4:
-		n.add(RecommendationsCount, SlotRecommendations, -1, "Two to four recommendations are recommended.")
+		n.add(RecommendationsCount, SlotRecommendations, -1, "Two to four recommendations are usual.")
 	}
 	n.text(SlotOffer, -1, c.Offer)
 	n.text(SlotStem, -1, c.Stem)
-	if leads(c) {
+	if leads(&c) {
 		n.add(LeadingStem, SlotStem, -1, "The question may lean towards one answer.")
 	}
 	for i, o := range c.Options {
@@ -132,7 +133,7 @@ func (n *notes) add(code NoteCode, slot Slot, index int, text string) {
 // text remarks on what a text hides.
 func (n *notes) text(slot Slot, index int, s string) {
 	r := plain.Check(s).Report
-	if blank(s) {
+	if moment.Blank(s) {
 		n.add(BlankSlot, slot, index, "Nothing is said here.")
 	}
 	if r.Hidden > 0 || r.Stacked > 0 || r.Imitated > 0 {
@@ -141,23 +142,6 @@ func (n *notes) text(slot Slot, index int, s string) {
 	if r.Mixed > 0 {
 		n.add(MixedAlphabets, slot, index, "A word here mixes letters of different alphabets that look alike.")
 	}
-}
-
-// blank reports a text of which nothing is drawn as it was sent.
-func blank(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c > ' ' && c < 0x7f {
-			return false
-		}
-	}
-	for _, l := range plain.Check(s).Lines {
-		for _, span := range l.Spans {
-			if (span.Kind == plain.Plain || span.Kind == plain.Mixed) && strings.TrimSpace(span.Text) != "" {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // words cuts a text into its lower-cased words.
@@ -207,7 +191,7 @@ func hedges(s string) bool { return asks(s) || has(s, hedging) }
 func considers(s string) bool { return asks(s) || begins(s, considering) }
 
 // leads reports a stem that argues, or that names one option and no other.
-func leads(c *Content) bool {
+func leads(c *moment.Content) bool {
 	if has(c.Stem, leading) {
 		return true
 	}
