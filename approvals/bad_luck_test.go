@@ -229,7 +229,7 @@ func TestEveryEdit(t *testing.T) {
 		{"snapshot gone", "DELETE FROM snapshots", atStart, "snapshot_missing"},
 		{"snapshot edited", "UPDATE snapshots SET state = replace(CAST(state AS TEXT), '\"revoked\"', '\"\"') || ' '", atStart, "snapshot_edited"},
 		{"snapshot moved", "UPDATE snapshots SET seq = seq - 1", atStart, "snapshot_edited"},
-		{"last hash", "UPDATE entries SET hash = '0x' || substr(hash, 3, 63) || '0' WHERE seq = (SELECT max(seq) FROM entries)", atStart, "log_damaged"},
+		{"last hash", "UPDATE entries SET hash = substr(hash, 1, 65) || CASE substr(hash, 66, 1) WHEN '0' THEN '1' ELSE '0' END WHERE seq = (SELECT max(seq) FROM entries)", atStart, "log_damaged"},
 		{"last kind", "UPDATE entries SET kind = 'request.seen' WHERE seq = (SELECT max(seq) FROM entries)", atStart, "log_damaged"},
 		{"last time", "UPDATE entries SET at = at + 1 WHERE seq = (SELECT max(seq) FROM entries)", atStart, "log_damaged"},
 		{"last client", "UPDATE entries SET client = 'c_0000000000000000' WHERE seq = (SELECT max(seq) FROM entries)", atStart, "log_damaged"},

@@ -63,3 +63,35 @@ func benchWorld(b *testing.B) *world {
 	w.create()
 	return w
 }
+
+// BenchmarkStart opens a desk over a log with so many signatures, and unlocks it. The KDF is not in it.
+func BenchmarkStart(b *testing.B) {
+	sizes := []int{0, 1000}
+	if long() {
+		sizes = append(sizes, 100_000)
+	}
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("%d signatures", n), func(b *testing.B) {
+			w := benchWorld(b)
+			a := w.pair("bench")
+			for made := 0; made < n; made += 10 {
+				env := w.envelope(func(f *envelope.ActionFields) { f.ActionIndex = int64(made) })
+				a.grant(env, 10)
+				w.clock.pass(2 * time.Second)
+				for i := range 9 {
+					if _, err := a.ask(fmt.Sprint("b", made+i), env, payload("x"), false); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.ResetTimer()
+			for range b.N {
+				b.StopTimer()
+				w.stop()
+				b.StartTimer()
+				w.start()
+				w.unlock()
+			}
+		})
+	}
+}

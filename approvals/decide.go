@@ -622,7 +622,7 @@ func (d *Desk) addGrant(b *batch, row *grantRow) (string, error) {
 	}
 	a.applied = func() {
 		row.mac = a.answer.MACs[0]
-		d.led.grants[p.ID] = row
+		d.led.addGrant(row)
 	}
 	return p.ID, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -757,7 +758,17 @@ func TestFlood(t *testing.T) {
 	n := 10_000
 	codes := map[string]int{}
 	log := w.entries("")
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var early uint64
 	for i := range n {
+		if i == n/10 {
+			early = heap()
+		}
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel() // nobody waits
 		_, err := a.conn.ActionSign(ctx, approvals.Ask{RequestID: fmt.Sprint(i), Envelope: env, Payload: payload(fmt.Sprint(i)), Interactive: true})
@@ -765,6 +776,9 @@ func TestFlood(t *testing.T) {
 	}
 	if codes[""] != approvals.MaxOpenRequests || codes[approvals.CodeTooMany] != n-approvals.MaxOpenRequests {
 		t.Fatalf("%v", codes)
+	}
+	if late := heap(); late > early+1<<20 {
+		t.Fatalf("the heap grew from %d to %d bytes in the last nine tenths", early, late)
 	}
 	if in := w.owner.Inbox(); len(in) != approvals.MaxOpenRequests {
 		t.Fatalf("%d rows", len(in))
@@ -800,6 +814,49 @@ func TestFlood(t *testing.T) {
 	}
 	if _, err := a.conn.Await(context.Background(), "1"); code(err) != approvals.CodeRefused {
 		t.Fatalf("an unshown one: %v", err)
+	}
+}
+
+// TestPairingFlood opens many connections that all ask to be paired.
+func TestPairingFlood(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	w.create()
+	a := w.pair("paired")
+	log := w.entries("")
+	codes := map[string]int{}
+	var open []approvals.Conversation
+	for i := range 1000 {
+		conv, _, err := w.agents.Hello(ctx, approvals.Peer{UserID: 1000}, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, conv)
+		var nonce [32]byte
+		nonce[0], nonce[1] = byte(i), byte(i>>8)
+		o, err := conv.PairBegin(ctx, approvals.PairAsk{Commitment: commit(nonce)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, cancel := context.WithCancel(ctx)
+		cancel()
+		_, err = conv.PairReveal(done, o.Pairing, nonce[:])
+		codes[code(err)]++
+	}
+	if codes[""] != approvals.MaxOpenPairings || codes[approvals.CodeTooMany] != 1000-approvals.MaxOpenPairings {
+		t.Fatalf("%v", codes)
+	}
+	if _, err := a.ask("r", w.envelope(nil), payload("x"), true); err != nil {
+		t.Fatalf("a paired client: %v", err)
+	}
+	if n := len(w.owner.Inbox()); n != approvals.MaxOpenPairings+1 {
+		t.Fatalf("%d rows", n)
+	}
+	for _, conv := range open {
+		conv.Close()
+	}
+	if n := len(w.owner.Inbox()); n != 1 || w.entries("") != log {
+		t.Fatalf("%d rows, %d entries more", n, w.entries("")-log)
 	}
 }
 

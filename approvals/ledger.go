@@ -29,6 +29,7 @@ type ledger struct {
 	clients map[string]*clientRow
 	domains map[string]*domainRow
 	grants  map[string]*grantRow
+	under   map[string][]*grantRow // by envelope hash
 	blocks  []store.Block
 }
 
@@ -74,7 +75,7 @@ type grantRow struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}}
+	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}, under: map[string][]*grantRow{}}
 }
 
 // readLedger reads snapshot, entries and permits and compares them. What is
@@ -301,7 +302,7 @@ func (l *ledger) readPermit(row store.Permit, clock Clock) *Trouble {
 		if err != nil || env.Hash() != p.EnvelopeHash || !bytes.Equal(env.Canonical(), row.About) {
 			return edited
 		}
-		l.grants[row.ID] = &grantRow{permit: p, body: row.Body, mac: row.MAC, end: endAt(clock, p.NotAfter), envelope: env}
+		l.addGrant(&grantRow{permit: p, body: row.Body, mac: row.MAC, end: endAt(clock, p.NotAfter), envelope: env})
 	default:
 		return unknown
 	}
@@ -375,6 +376,11 @@ func (l *ledger) client(id string) (*clientRow, *Refusal) {
 	return c, nil
 }
 
+func (l *ledger) addGrant(g *grantRow) {
+	l.grants[g.permit.ID] = g
+	l.under[g.permit.EnvelopeHash] = append(l.under[g.permit.EnvelopeHash], g)
+}
+
 // grantFor finds a grant that covers one more signature, in order of ids so that it
 // is always the same one. extra is what the batch under way has added.
 func (l *ledger) grantFor(clock Clock, client, hash string, away bool, extra uint64) *grantRow {
@@ -382,8 +388,8 @@ func (l *ledger) grantFor(clock Clock, client, hash string, away bool, extra uin
 		return nil
 	}
 	var best *grantRow
-	for _, g := range l.grants {
-		if g.permit.EnvelopeHash != hash || g.permit.Client != client || away && !g.permit.WhileAway || g.end.passed(clock) {
+	for _, g := range l.under[hash] {
+		if g.permit.Client != client || away && !g.permit.WhileAway || g.end.passed(clock) {
 			continue
 		}
 		if l.state.GrantOpen(g.permit.ID, client, hash, clock.Now()) != nil || l.state.GrantUsed(g.permit.ID)+extra >= uint64(g.permit.Uses) {
