@@ -39,6 +39,9 @@ func (v ownerView) Status() Status {
 	if s.Public.Vault == "" && d.led.state.Seq() > 0 {
 		s.Public.Vault, s.Public.Demo = d.led.state.Vault(), d.led.state.Demo()
 	}
+	if !d.exists {
+		s.Public.Demo = d.o.Demo // of the vault that is about to be made
+	}
 	return s
 }
 

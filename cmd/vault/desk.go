@@ -44,7 +44,7 @@ func (p *program) openDesk(ctx context.Context) (_ *opened, err error) {
 		path = "" // serve says why; the other commands need no socket
 	}
 	o.desk, err = approvals.New(ctx, approvals.Options{
-		Folder: home, Socket: path, Launcher: launcher{folder: home},
+		Folder: home, Socket: path, Launcher: launcher{folder: home}, Demo: p.demo,
 	})
 	if err != nil {
 		return nil, err

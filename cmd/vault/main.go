@@ -24,6 +24,7 @@ type program struct {
 	stdin       *os.File
 	getenv      func(string) string
 	now         func() time.Time
+	demo        bool // a vault that is made now is marked as throw-away; it grants nothing
 }
 
 func main() { os.Exit(run()) }
@@ -63,6 +64,7 @@ func (p *program) root() *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          func(c *cobra.Command, _ []string) error { return p.window(c.Context()) },
 	}
+	p.demoFlag(c)
 	c.CompletionOptions.DisableDefaultCmd = true
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err.Error()) })
 	c.AddCommand(
@@ -78,6 +80,12 @@ func (p *program) root() *cobra.Command {
 		p.secretCommand(),
 	)
 	return c
+}
+
+// demoFlag lets the owner mark the vault that they are about to make. The mark goes
+// into its sealed header and stands on every window from then on.
+func (p *program) demoFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.demo, "demo", false, "mark a new vault as a throw-away one; changes nothing else, and nothing in a vault that exists")
 }
 
 func none(_ *cobra.Command, args []string) error {

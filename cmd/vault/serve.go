@@ -14,7 +14,7 @@ import (
 )
 
 func (p *program) serveCommand() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the vault on this terminal",
 		Long: "The same desk as the window, on this terminal: it lists what waits, shows it, and takes your decision.\n" +
@@ -22,6 +22,8 @@ func (p *program) serveCommand() *cobra.Command {
 		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error { return p.serve(c.Context()) },
 	}
+	p.demoFlag(c)
+	return c
 }
 
 func (p *program) serve(ctx context.Context) error {
