@@ -31,14 +31,10 @@ const hasWindow = true
 
 const appID = "local.vault.Vault"
 
-func (p *program) hasDisplay() bool {
-	return p.getenv("DISPLAY") != "" || p.getenv("WAYLAND_DISPLAY") != ""
-}
-
 // window runs the desk with its window. Where a vault is open on this folder already,
 // it asks that one to show its window, and ends.
 func (p *program) window(ctx context.Context) error {
-	if !p.hasDisplay() {
+	if !survey.Display(p.getenv) {
 		return fail("no_display", nil)
 	}
 	var shown raiser
@@ -82,11 +78,15 @@ func (r *raiser) raise() {
 // runWindow blocks until the window was closed or ctx ends. It is called on the
 // goroutine of main, which becomes Fyne's.
 func (p *program) runWindow(ctx context.Context, owner approvals.Owner, shown *raiser) error {
-	if err := keepBus(); err != nil {
+	opts := ui.Options{Export: exportFile, BackupFile: p.backupName}
+	if !survey.Bus() {
+		opts.Notify = func() {} // notifications travel on the session's bus
+	}
+	if err := prepareToolkit(); err != nil {
 		return err
 	}
 	a := app.NewWithID(appID)
-	u := ui.New(a, owner, ui.Options{Export: exportFile, BackupFile: func() string { return p.backupName() }})
+	u := ui.New(a, owner, opts)
 	defer u.Close()
 	if icon, err := assets.App("icon-128.png"); err == nil {
 		a.SetIcon(fyne.NewStaticResource("icon-128.png", icon))
@@ -107,9 +107,15 @@ func (p *program) runWindow(ctx context.Context, owner approvals.Owner, shown *r
 	return nil
 }
 
-// keepBus keeps the toolkit from starting a message bus, which would stay behind,
-// where the session has none: it is then given an address at which nobody answers.
-func keepBus() error {
+// prepareToolkit makes the folder that the toolkit expects to be there, and keeps it
+// from starting a message bus, which would stay behind, where the session has none:
+// it is then given an address at which nobody answers.
+func prepareToolkit() error {
+	if cache, err := os.UserCacheDir(); err == nil {
+		if err := os.MkdirAll(cache, 0o700); err != nil {
+			return err
+		}
+	}
 	if survey.Bus() {
 		return nil
 	}

@@ -11,16 +11,17 @@ import (
 
 	"vault/cmd/internal/secret"
 	"vault/cmd/vault/internal/secretwin"
+	"vault/cmd/vault/internal/survey"
 	forms "vault/ui/secret"
 )
 
 // secretWindow draws the secret window for one conversation. It is called on the
 // goroutine of main, which becomes Fyne's.
 func secretWindow(conn io.ReadWriteCloser) error {
-	if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+	if !survey.Display(os.Getenv) {
 		return secret.Serve(conn, nowhere{})
 	}
-	if err := keepBus(); err != nil {
+	if err := prepareToolkit(); err != nil {
 		return err
 	}
 	a := app.NewWithID(appID)

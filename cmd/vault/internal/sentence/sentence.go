@@ -19,7 +19,7 @@ var table = []row{
 	{"usage", "The command was not understood. Nothing was done.", "See vault help."},
 	{"no_terminal", "This needs a terminal: what comes from a pipe or a file decides nothing.", "Run it in a terminal."},
 	{"no_window", "This build has no window.", "Run vault serve in a terminal, or install the build with a window."},
-	{"no_display", "There is no display to open a window on.", "Run vault serve in a terminal."},
+	{"no_display", "No display answers, so there is no window.", "Run vault serve in a terminal."},
 	{"key_process_missing", "The program vault-key is not beside vault. Nothing was started.", "Install both programs in one folder."},
 	{"key_process_ended", "The key process has ended. Nothing was signed.", "Unlock the vault again."},
 	{"traced", "Another program is tracing this one. It has ended without opening anything.", "End the other program, then start again."},

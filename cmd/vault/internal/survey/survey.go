@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -336,24 +337,42 @@ func reachesDisplay(getenv func(string) string) bool {
 	if run := getenv("XDG_RUNTIME_DIR"); run != "" {
 		patterns = append(patterns, filepath.Join(run, "wayland-*"))
 	}
-	var paths []string
 	for _, pattern := range patterns {
 		found, err := filepath.Glob(pattern)
-		if err == nil {
-			paths = append(paths, found...)
+		if err == nil && answers("unix", found...) {
+			return true
 		}
 	}
-	if d := getenv("DISPLAY"); strings.HasPrefix(d, ":") {
-		number, _, _ := strings.Cut(d[1:], ".")
-		paths = append(paths, "@"+filepath.Join("/tmp/.X11-unix", "X"+number))
-	} else if d != "" {
-		return true // a display of another machine
+	return Display(getenv)
+}
+
+// Display says whether the display that the variables name answers. It blocks for
+// a few seconds at most, and only where it is another machine's.
+func Display(getenv func(string) string) bool {
+	if w := getenv("WAYLAND_DISPLAY"); w != "" {
+		if !filepath.IsAbs(w) {
+			w = filepath.Join(getenv("XDG_RUNTIME_DIR"), w)
+		}
+		if answers("unix", w) {
+			return true
+		}
 	}
-	if w := getenv("WAYLAND_DISPLAY"); filepath.IsAbs(w) {
-		paths = append(paths, w)
+	host, number, ok := strings.Cut(getenv("DISPLAY"), ":")
+	if !ok {
+		return false
 	}
-	for _, path := range paths {
-		c, err := net.DialTimeout("unix", path, patience)
+	number, _, _ = strings.Cut(number, ".")
+	if host == "" || host == "unix" {
+		path := "/tmp/.X11-unix/X" + number
+		return answers("unix", path, "@"+path)
+	}
+	n, err := strconv.Atoi(number)
+	return err == nil && answers("tcp", net.JoinHostPort(host, strconv.Itoa(6000+n)))
+}
+
+func answers(network string, addresses ...string) bool {
+	for _, a := range addresses {
+		c, err := net.DialTimeout(network, a, patience)
 		if err == nil {
 			_ = c.Close() // it was only asked whether it is there
 			return true

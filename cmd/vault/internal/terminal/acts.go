@@ -3,7 +3,6 @@ package terminal
 import (
 	"context"
 	"fmt"
-	"os/user"
 	"strconv"
 	"strings"
 
@@ -72,31 +71,15 @@ func (s *Surface) create(ctx context.Context, _ []string) error {
 }
 
 func (s *Surface) domainForm(ctx context.Context) (f approvals.DomainForm, err error) {
-	preset := "owner"
-	if u, uerr := user.Current(); uerr == nil && plainName(u.Username) {
-		preset = strings.ToLower(u.Username)
-	}
-	if f.Namespace, err = s.ask(ctx, "Namespace, usually you or your organisation", preset); err != nil {
+	// The window proposes the same names.
+	if f.Namespace, err = s.ask(ctx, "Namespace, usually you or your organisation", "personal"); err != nil {
 		return f, err
 	}
-	if f.DomainID, err = s.ask(ctx, "Domain", "personal"); err != nil {
+	if f.DomainID, err = s.ask(ctx, "Domain", "my-agents"); err != nil {
 		return f, err
 	}
 	f.Kind, err = s.ask(ctx, "Kind", "general")
 	return f, err
-}
-
-// plainName says whether a user name can stand as an identifier.
-func plainName(s string) bool {
-	if s == "" || len(s) > 64 {
-		return false
-	}
-	for _, r := range s {
-		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9') {
-			return false
-		}
-	}
-	return true
 }
 
 func (s *Surface) restore(ctx context.Context, _ []string) error {
