@@ -378,6 +378,33 @@ func TestGrantLimits(t *testing.T) {
 	}
 }
 
+// TestStatedUsesBindUnderEveryMode: a number of uses in an envelope is what it
+// gives at most, whatever its decay mode says of verifiers.
+func TestStatedUsesBindUnderEveryMode(t *testing.T) {
+	for _, mode := range []envelope.Mode{envelope.ModeNone, envelope.ModeTime, envelope.ModeAction, envelope.ModeBoth} {
+		t.Run(string(mode), func(t *testing.T) {
+			w := newWorld(t)
+			w.create()
+			a := w.pair("a")
+			env := w.envelope(func(f *envelope.ActionFields) { f.Mode, f.MaxUses = mode, envelope.Some(3) })
+			if out := a.grant(env, 2); out.Code != approvals.OutcomeDone {
+				t.Fatalf("%+v", out)
+			}
+			for i := range 2 {
+				if _, err := a.ask(fmt.Sprint("r", i), env, payload(fmt.Sprint(i)), false); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := a.ask("r2", env, payload("2"), true); code(err) != approvals.CodeUsesSpent {
+				t.Fatalf("the fourth: %v", err)
+			}
+			if n := w.keys.signed.Load(); n != 3 {
+				t.Fatalf("%d signatures", n)
+			}
+		})
+	}
+}
+
 func TestContradictionIsNeverGranted(t *testing.T) {
 	w := newWorld(t)
 	w.create()

@@ -192,7 +192,7 @@ func (s *Signer) guardGrant(e journal.Entry, b journal.GrantMade, a keys.Act) (p
 	// Never more than the envelope's own.
 	f := env.Fields()
 	used := s.state.Uses(b.EnvelopeHash)
-	if counted(f.Mode) && f.MaxUses.Set && b.Uses > f.MaxUses.N-int64(used) ||
+	if f.MaxUses.Set && b.Uses > f.MaxUses.N-int64(used) ||
 		f.Window.NotAfter.Set && b.NotAfter > f.Window.NotAfter.N {
 		return passed{}, refuse(journal.CodeGrantLimits, "the grant asks for more uses or time than its envelope gives")
 	}
@@ -200,7 +200,8 @@ func (s *Signer) guardGrant(e journal.Entry, b journal.GrantMade, a keys.Act) (p
 }
 
 // envelope reads an action envelope that must have the hash and the domain
-// named, be open by its window now, and not be suspended.
+// named, be open by its window now, and not be suspended. A number of uses that
+// it states binds under every decay mode.
 func (s *Signer) envelope(raw []byte, hash, domainHash string) (*envelope.ActionEnvelope, *envelope.Projection, error) {
 	env, err := envelope.ParseActionEnvelope(raw)
 	if err != nil {
@@ -221,14 +222,11 @@ func (s *Signer) envelope(raw []byte, hash, domainHash string) (*envelope.Action
 		return nil, nil, refuse("window_closed", "the envelope's time window is not open")
 	}
 	f := env.Fields()
-	if s.state.Reason() != "" && counted(f.Mode) && (!f.Window.NotBefore.Set || f.Window.NotBefore.N < s.state.StartedAt()) {
+	if s.state.Reason() != "" && f.MaxUses.Set && (!f.Window.NotBefore.Set || f.Window.NotBefore.N < s.state.StartedAt()) {
 		return nil, nil, refuse(codeSuspended, "uses of this envelope before this instance began are not known")
 	}
 	return env, domain, nil
 }
-
-// counted says whether uses of an envelope are counted (decay mode ACTION or BOTH).
-func counted(m envelope.Mode) bool { return m == envelope.ModeAction || m == envelope.ModeBoth }
 
 func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act) (passed, error) {
 	if b.By == "passkey" {
@@ -241,7 +239,7 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 	if err != nil {
 		return passed{}, err
 	}
-	if f := env.Fields(); counted(f.Mode) && f.MaxUses.Set && (f.MaxUses.N < 0 || b.Use > uint64(f.MaxUses.N)) {
+	if f := env.Fields(); f.MaxUses.Set && (f.MaxUses.N < 0 || b.Use > uint64(f.MaxUses.N)) {
 		return passed{}, refuse("uses_spent", "the envelope's uses are spent")
 	}
 	payload, err := envelope.ParsePayload(a.Payload)

@@ -345,6 +345,34 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestStatedUsesBindUnderEveryMode: where an envelope states a number of uses it
+// is not exceeded, whatever its decay mode says of verifiers.
+func TestStatedUsesBindUnderEveryMode(t *testing.T) {
+	for _, mode := range []envelope.Mode{envelope.ModeNone, envelope.ModeTime, envelope.ModeAction, envelope.ModeBoth} {
+		t.Run(string(mode), func(t *testing.T) {
+			d := open(t)
+			f := d.fields()
+			f.Mode, f.MaxUses = mode, envelope.Some(3)
+			body, act := d.granted(f, 2)
+			for range 2 {
+				body.Use = d.state.Uses(body.EnvelopeHash) + 1
+				d.must(journal.KindActionSigned, body, act)
+			}
+			// One use is left: no grant may give two.
+			made, g := d.grantRow(body, 2)
+			g.ID = "g_0000000000000002"
+			row := encode(t, g)
+			made.Grant, made.PermitSHA256 = g.ID, permit.SHA256(row)
+			d.refused("grant_limits", journal.KindGrantMade, made, keys.Act{Envelope: act.Envelope, Permits: []keys.Permit{d.client, {Body: row}}})
+			click := body
+			click.By, click.Grant, click.Use = "click", "", 3
+			d.must(journal.KindActionSigned, click, act)
+			click.Use = 4
+			d.refused("uses_spent", journal.KindActionSigned, click, act)
+		})
+	}
+}
+
 func TestBatchEndsAtTheFirstRefusal(t *testing.T) {
 	d := open(t)
 	var acts []keys.Act

@@ -220,6 +220,10 @@ func TestRestoredVaultHasTheSameAddressesAndSuspends(t *testing.T) {
 	body, act := e.action(e.fields(), `{"note":1}`)
 	e.refused("suspended", journal.KindActionSigned, body, act)
 	f := e.fields()
+	f.Mode = envelope.ModeTime // its uses are limited all the same
+	body, act = e.action(f, `{"note":1}`)
+	e.refused("suspended", journal.KindActionSigned, body, act)
+	f = e.fields()
 	f.Window.NotBefore = envelope.Some(e.state.StartedAt())
 	body, act = e.action(f, `{"note":1}`)
 	e.must(journal.KindActionSigned, body, act)
