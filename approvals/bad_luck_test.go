@@ -311,6 +311,93 @@ func TestEveryEdit(t *testing.T) {
 	}
 }
 
+// TestVerifyNamesOldEdits edits what lies before the newest snapshot: opening does not read it, and
+// verifying the log names it.
+func TestVerifyNamesOldEdits(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	w.create()
+	a := w.pair("name")
+	a.grant(w.envelope(nil), 5)
+	w.stop()
+	good := t.TempDir()
+	copyDir(t, w.dir, good)
+	for _, c := range []struct {
+		name, edit, code string
+		first            uint64
+	}{
+		{"text", "UPDATE entries SET raw = CAST(replace(CAST(raw AS TEXT), '\"name\":\"name\"', '\"name\":\"eman\"') AS BLOB) WHERE kind = 'client.paired'", "changed", 0},
+		{"gone", "DELETE FROM entries WHERE kind = 'client.paired'", "cut", 0},
+		{"swapped", "UPDATE entries SET seq = CASE seq WHEN 3 THEN 4000 ELSE seq END", "cut", 3},
+		{"column", "UPDATE entries SET at = at + 1 WHERE kind = 'client.paired'", "columns", 0},
+		{"head of another", "UPDATE entries SET head = (SELECT head FROM entries WHERE seq = 1) WHERE kind = 'client.paired'", "bad_head", 0},
+		{"head gone", "UPDATE entries SET head = NULL WHERE kind = 'client.paired'", "head_missing", 0},
+		{"head's signature", "UPDATE entries SET head = CAST(replace(CAST(head AS TEXT), '\"sig\":\"', '\"sig\":\"A') AS BLOB) WHERE kind = 'client.paired'", "bad_head", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			restoreDir(t, good, w.dir)
+			w.t = t
+			if n := w.edit(c.edit); n < 1 {
+				t.Fatal("nothing was edited")
+			}
+			w.start()
+			defer w.stop()
+			if err := w.owner.Unlock(ctx, keys.SurfaceTerminal); err != nil {
+				if code(err) == "log_damaged" {
+					return // named even earlier
+				}
+				t.Fatal(err)
+			}
+			r, err := w.owner.VerifyLog(ctx)
+			if err != nil || r.OK || c.code != "" && r.Code != c.code || c.first != 0 && r.FirstWrong != c.first {
+				t.Fatalf("%+v, %v", r, err)
+			}
+		})
+	}
+}
+
+// TestRowOfAnotherClient gives a client another's result by hand.
+func TestRowOfAnotherClient(t *testing.T) {
+	w := newWorld(t)
+	w.create()
+	a, b := w.pair("a"), w.pair("b")
+	env := w.envelope(nil)
+	a.grant(env, 5)
+	if _, err := a.ask("mine", env, payload("x"), false); err != nil {
+		t.Fatal(err)
+	}
+	w.stop()
+	for i, row := range []string{
+		fmt.Sprintf("'%s', request", b.id),              // the same id for another client
+		fmt.Sprintf("'%s', 'other'", b.id),              // another id for another client
+		fmt.Sprintf("'%s', 'not from the vault'", a.id), // the same client: its own result, under another name
+	} {
+		if n := w.edit("INSERT INTO requests SELECT " + row + ", digest, state, method, session, envelope, payload, seq, answer FROM requests WHERE request = 'mine' AND client = '" + a.id + "'"); n != 1 {
+			t.Fatalf("row %d: %d", i, n)
+		}
+	}
+	w.start()
+	w.unlock()
+	a.w, b.w = w, w
+	a.connect()
+	b.connect()
+	for _, id := range []string{"mine", "other"} {
+		if ans, err := b.conn.Await(context.Background(), id); code(err) != approvals.CodeRowEdited {
+			t.Fatalf("%s: %+v, %v", id, ans, err)
+		}
+	}
+	mine, err := a.conn.Await(context.Background(), "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := a.conn.Await(context.Background(), "not from the vault"); err != nil || !bytes.Equal(again.Result, mine.Result) {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	if n := w.keys.signed.Load(); n != 2 {
+		t.Fatalf("%d signatures", n)
+	}
+}
+
 // TestOlderStore puts an older copy of the store back.
 func TestOlderStore(t *testing.T) {
 	ctx := context.Background()

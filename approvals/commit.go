@@ -30,8 +30,6 @@ type op struct {
 	alone  bool // shares no batch: it changes what others are checked against
 	anchor bool // the head is anchored right after it is stored
 	err    chan error
-
-	acts int
 }
 
 // act is one entry of an op.
@@ -80,7 +78,6 @@ func (b *batch) add(kind journal.Kind, body any) (*act, error) {
 	a := &act{op: b.op, entry: e, keyed: keys.Act{Entry: raw}}
 	a.client, a.request, a.tag = subject(e)
 	b.acts = append(b.acts, a)
-	b.op.acts++
 	b.seq, b.prev = e.Seq, hash
 	return a, nil
 }
@@ -152,7 +149,7 @@ func (d *Desk) build(group []*op) (b *batch, rest []*op) {
 			return b, group[i+1:]
 		}
 		mark, seq, prev := len(b.acts), b.seq, b.prev
-		b.op, o.acts = o, 0
+		b.op = o
 		if err := o.build(b); err != nil {
 			b.acts, b.seq, b.prev = b.acts[:mark], seq, prev
 			if o.undo != nil {

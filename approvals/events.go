@@ -2,6 +2,7 @@ package approvals
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +134,8 @@ func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 		return LogReport{}, err
 	}
 	var heads [][]byte
-	var beside uint64
+	var beside uint64 // the first entry beside which something else stands
+	var besideCode string
 	var failed error
 	pins := journal.Pins{}
 	if pub.Anchor.Seq > 0 {
@@ -156,8 +158,8 @@ func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 			if row.Seq > last {
 				return io.EOF // made while we read
 			}
-			if e, err := journal.Parse(row.Raw); beside == 0 && (err != nil || rowDiffers(row, e) != "") {
-				beside = row.Seq
+			if c := besides(row); beside == 0 && c != "" {
+				beside, besideCode = row.Seq, c
 			}
 			if !yield(row.Raw) {
 				return io.EOF
@@ -175,7 +177,7 @@ func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 		Entries: report.Entries, OK: report.OK, FirstWrong: report.FirstWrong, Code: report.Code, Uncovered: report.Uncovered, Anchor: "none",
 	}
 	if out.OK && beside > 0 {
-		out.OK, out.FirstWrong, out.Code = false, beside, "columns"
+		out.OK, out.FirstWrong, out.Code = false, beside, besideCode
 	}
 	switch pub.AnchorKept {
 	case "sealed+keyring":
@@ -188,6 +190,20 @@ func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 	d.mu.Unlock()
 	d.changed()
 	return out, nil
+}
+
+// besides says what is wrong with what stands beside an entry, or "".
+func besides(row *store.Entry) string {
+	e, err := journal.Parse(row.Raw)
+	switch {
+	case err != nil || rowDiffers(row, e) != "":
+		return "columns"
+	case row.Head == nil && !e.Kind.Unkeyed():
+		return journal.ReportHeadMissing
+	case row.Head != nil && !bytes.Contains(row.Head, []byte(`"hash":"`+row.Hash+`"`)):
+		return journal.ReportBadHead
+	}
+	return ""
 }
 
 // exportLog writes every entry: as one JSON object a line with entry and head, which
