@@ -288,8 +288,11 @@ func (u *UI) eventWords(e approvals.Event) (icon string, what []look.Run, more s
 	switch journal.Kind(e.Kind) {
 	case journal.KindActionSigned:
 		runs := []look.Run{own(words)}
-		if op := field(e, "operation"); op != "" {
-			runs = append([]look.Run{own("Signed ")}, value(op)...)
+		if a := field(e, "address"); a != "" {
+			runs = []look.Run{own("Signed as "), {Text: short(a), Style: look.MonoS.Box(18), Color: look.Ink}}
+			if n := field(e, "use"); n != "" {
+				runs = append(append(runs, own(", use ")), value(n)...)
+			}
 		}
 		return icon, runs, by()
 	case journal.KindRequestAnswered:

@@ -160,6 +160,9 @@ func (u *UI) decidedToday() fyne.CanvasObject {
 		if _, _, group := kindWords(e.Kind); group != "decision" && group != "signature" || day(u.at(e.At)) != today || len(rows) == 6 {
 			continue
 		}
+		if outcome := field(e, "outcome"); outcome != "" && outcome != "declined" {
+			continue // the vault's own answers are in Activity
+		}
 		icon, what, more := u.eventWords(e)
 		m := look.Text(look.Small, look.Ink2, more)
 		m.Align = fyne.TextAlignTrailing

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 
 	"fyne.io/fyne/v2"
 
@@ -40,6 +41,10 @@ type sheet struct {
 	over    bool // decided, ended or closed: nothing more can be decided here
 	busy    bool
 	ended   bool
+	result  *banner // what came of it, once over
+	next    string  // request that "Open next" opens, or ""
+	refused string  // why the desk did not take what was typed, until it is changed
+	drawn   string  // what refresh has last brought on screen
 }
 
 // openSheet asks the desk for the request and opens its window. One sheet is open at a time.
@@ -210,6 +215,9 @@ func (s *sheet) refresh() {
 	if s.group.Taken() != nil {
 		_, name, why = s.verdict()
 		name = "Confirm: " + name
+		if why == "" {
+			why = s.refused
+		}
 		if why == "" && s.needs() && !seen {
 			why = "Scroll to the end of the text once; then you can confirm."
 			if s.partial() {
@@ -222,7 +230,10 @@ func (s *sheet) refresh() {
 		why = closing
 	}
 	s.reason.Set(look.Run{Text: why, Style: look.Caption, Color: look.Ink3})
-	s.root.Refresh()
+	if drawn := fmt.Sprint(name, why, s.confirm.Disabled()); drawn != s.drawn {
+		s.drawn = drawn
+		s.root.Refresh()
+	}
 }
 
 func (s *sheet) partial() bool {
@@ -264,6 +275,13 @@ func (s *sheet) came(d approvals.Decision, out approvals.Outcome, err error) {
 	}
 	if code == "done" || code == "declined" {
 		s.finish(s.done(d))
+		return
+	}
+	switch code {
+	case "name_invalid", "name_taken", "grant_limits": // the request is still open: choose again
+		s.refused = sentences[code][0] + ". " + sentences[code][1]
+		s.gate.arm()
+		s.refresh()
 		return
 	}
 	if _, ok := sentences[code]; ok {
@@ -314,21 +332,17 @@ func (s *sheet) asker() string {
 // finish leaves the band and says what happened. The way to the next request is on top,
 // away from the button that was just pressed.
 func (s *sheet) finish(b *banner) {
-	s.over = true
+	s.over, s.result, s.next = true, b, s.following(s.u.state)
 	s.gate.arm()
 	s.build = nil
 	var next *parts.Button
-	for _, i := range s.u.state.Inbox {
-		if i.Next && i.ID != s.doc.ID && i.Kind != approvals.ItemWords {
-			id := i.ID
-			next = parts.NewButton(parts.Plain, "", "Open next", func() {
-				if s.gate.open() {
-					s.u.openSheet(id)
-				}
-			})
-			next.Watch(s)
-			break
-		}
+	if id := s.next; id != "" {
+		next = parts.NewButton(parts.Plain, "", "Open next", func() {
+			if s.gate.open() {
+				s.u.openSheet(id)
+			}
+		})
+		next.Watch(s)
 	}
 	shut := parts.NewButton(parts.Plain, "", "Close", func() {
 		if s.gate.open() {
@@ -348,8 +362,21 @@ func (s *sheet) finish(b *banner) {
 	s.w.Canvas().Focus(s.heading)
 }
 
-// follow looks whether the request is still there.
+// following is the request that can be opened after this one, or "".
+func (s *sheet) following(st state) string {
+	for _, i := range st.Inbox {
+		if i.Next && i.ID != s.doc.ID && i.Kind != approvals.ItemWords {
+			return i.ID
+		}
+	}
+	return ""
+}
+
+// follow looks whether the request is still there, and what comes after it.
 func (s *sheet) follow(st state) {
+	if s.over && s.result != nil && s.following(st) != s.next {
+		s.finish(s.result)
+	}
 	if s.over || s.busy {
 		return
 	}

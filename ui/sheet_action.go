@@ -60,11 +60,15 @@ func (s *sheet) action() {
 	until := parts.NewField(time.UnixMilli(a.GrantUntil).UTC().Format(untilForm), "", 24)
 	uses.Watch(s)
 	until.Watch(s)
-	edited := func(string) { s.refresh() }
+	edited := func(string) {
+		s.refused = ""
+		s.refresh()
+	}
 	uses.OnChanged, until.OnChanged = edited, edited
 	grant := s.grantBox(a, who, uses, until)
 	grant.Hide()
 	s.group.Changed = func() {
+		s.refused = ""
 		if show := s.group.Taken() == more; show == grant.Visible() {
 			s.refresh()
 			return
@@ -93,8 +97,8 @@ func (s *sheet) action() {
 
 	text := plain.Spread(a.PayloadText)
 	rows := strings.Count(text, "\n") + 1
-	block1 := hostile.NewBlock(text, true, min(rows, 3), 5)
-	s.blocks = append(s.blocks, block1)
+	payload := hostile.NewBlock(text, true, min(rows, 3), 5).Bytes(len(a.PayloadText))
+	s.blocks = append(s.blocks, payload)
 	list := s.actionFacts(a)
 	s.build = func(compact bool) (fyne.CanvasObject, fyne.CanvasObject) {
 		paper := []fyne.CanvasObject{s.heading}
@@ -106,15 +110,15 @@ func (s *sheet) action() {
 		}
 		paper = append(paper, parts.Space(0, 14), list, parts.Space(0, 14),
 			parts.Row(8, parts.Grow(look.Text(look.CaptionM, look.Ink2, "What will be signed, as "+who+" sent it")),
-				look.Word(look.Caption, look.Ink3, fmt.Sprintf("every byte is shown · %s are signed", plural(len(a.PayloadText), "byte", "bytes")))),
+				look.Word(look.Caption, look.Ink3, "every byte is shown; line breaks are the vault’s")),
 			parts.Space(0, 6))
 		var footer []fyne.CanvasObject
 		if compact {
-			paper = append(paper, block1, parts.Space(0, 14), once, parts.Space(0, 8), more, parts.Space(0, 8), grant, parts.Space(0, 8), block)
+			paper = append(paper, payload, parts.Space(0, 14), once, parts.Space(0, 8), more, parts.Space(0, 8), grant, parts.Space(0, 8), block)
 			footer = []fyne.CanvasObject{no.Slim(true)}
 		} else {
 			no.Slim(false)
-			paper = append(paper, parts.Fill(block1))
+			paper = append(paper, parts.Fill(payload))
 			footer = []fyne.CanvasObject{parts.Equal(8, once, no), parts.Space(0, 8), parts.Equal(8, more, block)}
 			if grant.Visible() {
 				footer = append(footer, parts.Space(0, 8), grant)
@@ -248,6 +252,7 @@ func warnings(a *approvals.ActionSheet) [][2]string {
 			out = append(out, [2]string{"This envelope has no limit of uses", "Each signature still comes to you, unless you grant more."})
 		case "repeat":
 			out = append(out, [2]string{"You decided on the same text before", "A second signature over it is a second use."})
+		case "contradiction": // has a banner of its own
 		default:
 			out = append(out, [2]string{"The vault has a remark: " + safe(code), ""})
 		}

@@ -42,6 +42,7 @@ func (s *sheet) pairing() {
 	block := s.add(approvals.VerdictDeclineBlock, "Decline and block", "It is not heard again until you lift it.").Least(60)
 	name.OnChanged = func(string) {
 		s.gate.arm()
+		s.refused = ""
 		yes.Set(label(), yes.Why)
 		s.refresh()
 	}

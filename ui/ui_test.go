@@ -538,6 +538,25 @@ func TestPairingNeedsAName(t *testing.T) {
 	}
 }
 
+func TestNameThatTheDeskRefusesCanBeTypedAgain(t *testing.T) {
+	d := fakedesk.Busy()
+	d.Outcome = approvals.Outcome{Code: "name_taken"}
+	s := newStage(t, d)
+	w := s.sheet("p1")
+	w.Resize(fyne.NewSize(720, 1000))
+	s.wait()
+	test.Tap(choice(t, w, "The number is the same"))
+	test.Tap(confirm(t, w))
+	contains(t, w.Canvas().Content(), "Another program has that name.")
+	if !confirm(t, w).Disabled() {
+		t.Error("the same name can be sent again")
+	}
+	uiwalk.All[*parts.Field](w.Canvas().Content())[0].SetText("another")
+	if confirm(t, w).Disabled() {
+		t.Error("another name cannot be sent")
+	}
+}
+
 func TestHostileClaimIsNoName(t *testing.T) {
 	d := fakedesk.Busy()
 	p := fakedesk.Pairing()
@@ -845,6 +864,16 @@ func TestViews(t *testing.T) {
 		d.Stat.State, d.Stat.LockReason = approvals.StateLocked, "idle"
 		return d
 	}
+	// without the words that need a font of the system: widths would differ between machines
+	hostile := func() *fakedesk.Desk {
+		d := fakedesk.Busy()
+		sh := d.Sheets["a2"]
+		a := *sh.Action
+		a.PayloadText = a.PayloadText[:strings.Index(a.PayloadText, `,"who"`)] + "}"
+		sh.Action = &a
+		d.Sheets["a2"] = sh
+		return d
+	}
 	page := func(name string) func(*stage) fyne.Window {
 		return func(s *stage) fyne.Window {
 			test.Tap(uiwalk.Row(s.root(), name))
@@ -868,7 +897,7 @@ func TestViews(t *testing.T) {
 		{"settings", fakedesk.Busy(), page("Settings")},
 		{"sheet-pairing", fakedesk.Busy(), sheet("p1")},
 		{"sheet-action", fakedesk.Busy(), sheet("a1")},
-		{"sheet-hostile", fakedesk.Busy(), sheet("a2")},
+		{"sheet-hostile", hostile(), sheet("a2")},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			w := v.do(newStage(t, v.desk))

@@ -79,40 +79,79 @@ func plural[T int | int64 | uint64](n T, one, many string) string {
 
 // problem is the banner for an error of the desk or the key process.
 func problem(err error) *banner {
-	var k *keys.Error
-	code, detail := "", err.Error()
-	if errors.As(err, &k) {
-		code, detail = k.Code, k.Detail
+	var (
+		k *keys.Error
+		r *approvals.Refusal
+	)
+	code, what, more := "", "That did not work", "Nothing was changed. "+safe(err.Error())
+	switch {
+	case errors.As(err, &k):
+		code, more = k.Code, "Nothing was changed. "+safe(k.Detail)
+	case errors.As(err, &r):
+		code, what, more = r.Code, safe(r.Message), "Nothing was changed. "+safe(r.Remedy)
 	}
 	if s, ok := sentences[code]; ok {
-		return &banner{parts.Alarm, "error", s[0], s[1]}
+		what, more = s[0], s[1]
 	}
-	return &banner{parts.Alarm, "error", "That did not work", "Nothing was changed. " + safe(detail)}
+	return &banner{parts.Alarm, "error", what, more}
 }
 
 // sentences are the words for the codes of errors: what happened; what did not, and what to do.
 var sentences = map[string][2]string{
-	"wrong_passphrase":  {"That passphrase does not open this vault", "Nothing was changed."},
-	"cancelled":         {"Nothing was done", "The secret window was closed. Nothing was changed."},
-	"keyring_timeout":   {"The keyring did not answer", "Nothing was changed and your vault is intact. Unlock the keyring, or use your passphrase."},
-	"keyring_locked":    {"Your keyring is locked", "Nothing was changed. Unlock it, then try again."},
-	"keyring_denied":    {"The keyring refused this program", "Nothing was changed. Allow Vault there, or use your passphrase."},
-	"keyring_absent":    {"There is no keyring here", "Nothing was changed. Choose a passphrase; you can change this later."},
-	"keyring_not_found": {"A vault is here, but its key is not in this keyring", "No new vault was made. Open the right keyring, or use your recovery words."},
-	"sealed_damaged":    {"The sealed file is damaged", "No new vault was made. Restore a copy of it, or use your recovery words."},
-	"other_root":        {"These words open another vault", "Nothing was changed."},
-	"no_passkey":        {"This needs a passkey and none is enrolled", "Nothing was changed."},
-	"locked":            {"The vault is locked", "Nothing was decided. Unlock it, then open the request again."},
-	"away":              {"The screen is locked", "Nothing was decided."},
-	"already_decided":   {"This was decided already", "The first decision counts; this one changed nothing."},
-	"expired":           {"This request ended before your decision", "Nothing was decided and nothing was signed."},
-	"changed":           {"The request changed after it was shown", "Nothing was decided. Open it again to see what it is now."},
-	"store_failed":      {"The vault could not write its log", "Nothing was decided and nothing was signed. Look at the disk, then try again."},
-	"rolled_back":       {"An older copy of this vault was put back", "Nothing can be signed. If you did this, start a new instance; grants are then suspended."},
-	"anchor_missing":    {"The keyring no longer remembers this vault's log", "Nothing can be signed until you start a new instance."},
-	"copied":            {"This folder was copied or moved", "Nothing can be signed here until you start a new instance; grants are then suspended."},
-	"log_damaged":       {"The log is damaged", "Signing has stopped. Export what is here before you do anything else."},
-	"newer_format":      {"A newer version of Vault made this folder", "It opens for reading only. Nothing was changed."},
+	"wrong_passphrase":   {"That passphrase does not open this vault", "Nothing was changed."},
+	"cancelled":          {"Nothing was done", "The secret window was closed. Nothing was changed."},
+	"no_window":          {"The secret window could not be shown", "Nothing was changed. It needs a display, or use “vault serve” on a terminal."},
+	"keyring_timeout":    {"The keyring did not answer", "Nothing was changed and your vault is intact. Unlock the keyring, or use your passphrase."},
+	"keyring_locked":     {"Your keyring is locked", "Nothing was changed. Unlock it, then try again."},
+	"keyring_refused":    {"The keyring refused this program", "Nothing was changed. Allow Vault there, or use your passphrase."},
+	"keyring_no_bus":     {"There is no keyring here", "Nothing was changed. Choose a passphrase; you can change this later."},
+	"keyring_no_service": {"There is no keyring here", "Nothing was changed. Choose a passphrase; you can change this later."},
+	"keyring_no_default": {"There is no keyring yet", "Nothing was changed. Make one in your keyring program, or choose a passphrase."},
+	"keyring_needed":     {"This protection needs a keyring", "Nothing was changed. Choose a passphrase; you can change this later."},
+	"keyring_value":      {"The keyring holds something else in the vault’s place", "Nothing was changed. Use your recovery words."},
+	"key_missing":        {"A vault is here, but its key is not in this keyring", "No new vault was made. Open the right keyring, or use your recovery words."},
+	"keyring_not_found":  {"A vault is here, but its key is not in this keyring", "No new vault was made. Open the right keyring, or use your recovery words."},
+	"wrong_key":          {"The key in this keyring is not this vault’s", "Nothing was changed. Open the right keyring, or use your recovery words."},
+	"sealed_damaged":     {"The sealed file is damaged", "No new vault was made. Restore a copy of it, or use your recovery words."},
+	"sealed_missing":     {"The sealed file is gone from this folder", "No new vault was made. Restore a copy of it, or use your recovery words."},
+	"vault_exists":       {"There is a vault in this folder already", "No new vault was made."},
+	"already_exists":     {"There is a vault in this folder already", "No new vault was made."},
+	"other_vault":        {"These words open another vault", "Nothing was changed."},
+	"folder_network":     {"This folder is on a network file system", "Nothing was changed. A vault lives on a disk of this computer."},
+	"no_passkey":         {"This needs a passkey and none is enrolled", "Nothing was changed."},
+	"locked":             {"The vault is locked", "Nothing was decided. Unlock it, then open the request again."},
+	"away":               {"The screen is locked", "Nothing was decided."},
+	"read_only":          {"The vault opens for reading only", "Nothing was decided and nothing was signed."},
+	"already_decided":    {"This was decided already", "The first decision counts; this one changed nothing."},
+	"expired":            {"This request ended before your decision", "Nothing was decided and nothing was signed."},
+	"envelope_expired":   {"The envelope ended before your decision", "Nothing was signed."},
+	"uses_spent":         {"The uses of this envelope are spent", "Nothing was signed."},
+	"gone":               {"This request has ended", "Nothing was decided."},
+	"not_next":           {"Another request came first", "They open one at a time, in the order they came."},
+	"another_open":       {"Another request is open", "Decide on it or close it first."},
+	"changed":            {"The request changed after it was shown", "Nothing was decided. Open it again to see what it is now."},
+	"store_failed":       {"The vault could not write its log", "Nothing was decided and nothing was signed. Look at the disk, then try again."},
+	"domain_exists":      {"There is a domain of these names already", "Nothing was made."},
+	"not_covered":        {"No signed head covers this entry yet", "Nothing was exported. Unlock the vault, or wait a minute."},
+	"unlock_first":       {"The vault is locked", "Nothing was changed. Unlock it first."},
+	"file_exists":        {"There is a file of that name already", "Nothing was written."},
+	"backup_failed":      {"The backup could not be written", "Nothing is left of it."},
+	"name_invalid":       {"That name cannot be used", "Choose another; nothing was decided."},
+	"name_taken":         {"Another program has that name", "Choose another; nothing was decided."},
+	"grant_limits":       {"These limits cannot be granted", "Choose a smaller number or an earlier end; nothing was decided."},
+	"rolled_back":        {"An older copy of this vault was put back", "Nothing can be signed. If you did this, start a new instance; grants are then suspended."},
+	"anchor_missing":     {"The keyring no longer remembers this vault’s log", "Nothing can be signed until you start a new instance."},
+	"copied":             {"This folder was copied or moved", "Nothing can be signed here until you start a new instance; grants are then suspended."},
+	"folder_moved":       {"This folder was copied or moved", "Nothing can be signed here until you start a new instance; grants are then suspended."},
+	"log_damaged":        {"The log is damaged", "Signing has stopped. Export what is here before you do anything else."},
+	"snapshot_edited":    {"A summary in the log does not fit the entries before it", "Signing has stopped. Export what is here before you do anything else."},
+	"snapshot_missing":   {"A summary is missing from the log", "Signing has stopped. Export what is here before you do anything else."},
+	"row_edited":         {"A stored permission was edited from outside", "It permits nothing now. Signing has stopped; export what is here."},
+	"permit_not_in_log":  {"A stored permission is one the log does not know", "It permits nothing. Signing has stopped; export what is here."},
+	"permit_missing":     {"A permission that the log knows is gone from the store", "Signing has stopped. Export what is here before you do anything else."},
+	"read_only_folder":   {"The vault folder cannot be written", "Nothing can be signed. Make the folder writable, then open the vault again."},
+	"key_process_ended":  {"The key process ended by itself", "Nothing more is signed. Unlock to start it again; look in Activity first."},
+	"newer_format":       {"A newer version of Vault made this folder", "It opens for reading only. Nothing was changed."},
 }
 
 // trouble is the banner for what stops the vault.

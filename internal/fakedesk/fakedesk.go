@@ -154,7 +154,7 @@ func (d *Desk) Decide(_ context.Context, c approvals.Decision) (approvals.Outcom
 			out.Code = "declined"
 		}
 	}
-	if d.Err == nil {
+	if d.Err == nil && (out.Code == "done" || out.Code == "declined") {
 		d.Items = slices.DeleteFunc(d.Items, func(i approvals.Item) bool { return i.ID == c.ID })
 		if len(d.Items) > 0 {
 			d.Items[0].Next = true

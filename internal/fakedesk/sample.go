@@ -97,11 +97,11 @@ func Busy() *Desk {
 	day := func(h, m, s int) int64 { return time.Date(2026, 11, 4, h, m, s, 0, time.UTC).UnixMilli() }
 	yesterday := func(h, m, s int) int64 { return day(h, m, s) - 86400000 }
 	d.Log = []approvals.Event{
-		event(1284, day(9, 41, 7), "action.signed", "support-sender", "operation", "send-message", "by", "grant", "grant", "g1", "digest", "0x3fd07a1cd2b917a80b1fe2a94c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f", "address", supportAddress, "use", "3"),
-		event(1283, day(9, 12, 33), "action.signed", "buying-desk", "operation", "place-order", "by", "click"),
+		event(1284, day(9, 41, 7), "action.signed", "support-sender", "request", "q-88", "session", "a41d", "by", "grant", "grant", "g1", "digest", "0x3fd07a1cd2b917a80b1fe2a94c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f", "address", supportAddress, "use", "3"),
+		event(1283, day(9, 12, 33), "action.signed", "buying-desk", "by", "click", "address", "0x2b8d4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d", "use", "9"),
 		event(1282, day(9, 12, 20), "request.seen", "buying-desk"),
 		event(1281, day(8, 57, 20), "request.answered", "buying-desk", "outcome", "declined"),
-		event(1280, day(8, 56, 2), "request.answered", "buying-desk", "outcome", "refused", "reason", "expired_envelope"),
+		event(1280, day(8, 56, 2), "request.answered", "buying-desk", "outcome", "refused", "reason", "envelope_expired"),
 		event(1279, day(8, 31, 15), "grant.made", "support-sender", "uses", "10", "by", "click"),
 		event(1278, day(8, 29, 44), "vault.unlocked", "", "protection", "keyring-and-passphrase"),
 		event(1277, yesterday(18, 2, 10), "vault.locked", "", "reason", "idle"),

@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"image"
-	"image/color"
 	"image/png"
 	"os"
 	"path/filepath"
@@ -237,70 +236,17 @@ func draw(v view, mode string) image.Image {
 	return s.shown.Canvas().Capture()
 }
 
-// write saves a picture with the colours it has, of which there are few: an indexed picture is small.
 func write(path string, img image.Image) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	enc := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := enc.Encode(f, indexed(img)); err != nil {
+	if err := enc.Encode(f, img); err != nil {
 		f.Close()
 		return err
 	}
 	return f.Close()
-}
-
-// indexed maps a picture to its 256 most frequent colours.
-func indexed(img image.Image) image.Image {
-	count := map[color.NRGBA]int{}
-	b := img.Bounds()
-	at := func(x, y int) color.NRGBA {
-		c := color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)
-		return color.NRGBA{c.R &^ 3, c.G &^ 3, c.B &^ 3, 0xff}
-	}
-	exact := map[color.NRGBA]map[color.NRGBA]int{}
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			k := at(x, y)
-			count[k]++
-			if exact[k] == nil {
-				exact[k] = map[color.NRGBA]int{}
-			}
-			exact[k][color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA)]++
-		}
-	}
-	keys := make([]color.NRGBA, 0, len(count))
-	for k := range count {
-		keys = append(keys, k)
-	}
-	sortByCount(keys, count)
-	keys = keys[:min(len(keys), 256)]
-	pal := make(color.Palette, len(keys))
-	index := map[color.NRGBA]uint8{}
-	for i, k := range keys {
-		best, n := k, 0
-		for c, m := range exact[k] {
-			if m > n || m == n && less(c, best) {
-				best, n = c, m
-			}
-		}
-		pal[i] = best
-		index[k] = uint8(i)
-	}
-	out := image.NewPaletted(b, pal)
-	for y := b.Min.Y; y < b.Max.Y; y++ {
-		for x := b.Min.X; x < b.Max.X; x++ {
-			k := at(x, y)
-			i, ok := index[k]
-			if !ok {
-				i = uint8(pal.Index(k))
-				index[k] = i
-			}
-			out.SetColorIndex(x, y, i)
-		}
-	}
-	return out
 }
 
 func run(dir, only string) error {

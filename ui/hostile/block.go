@@ -37,6 +37,7 @@ type Block struct {
 	Beyond func(*fyne.ScrollEvent)
 
 	source string
+	bytes  int  // length to state, or 0 for that of source
 	all    bool // the whole source is laid out
 	text   plain.Text
 	mono   bool
@@ -100,6 +101,13 @@ func (b *Block) ShowAll() {
 	b.Refresh()
 }
 
+// Bytes sets the length that is stated, where the text was spread over lines for reading.
+func (b *Block) Bytes(n int) *Block {
+	b.bytes = n
+	b.makeFoot()
+	return b
+}
+
 // Complete says whether every row has been in view.
 func (b *Block) Complete() bool { return b.seen }
 
@@ -117,7 +125,11 @@ func (b *Block) style() look.Style {
 }
 
 func (b *Block) makeFoot() {
-	sum := fmt.Sprintf("%s · %s", count(b.text.Report.Lines, "line"), count(len(b.source), "byte"))
+	size := len(b.source)
+	if b.bytes > 0 {
+		size = b.bytes
+	}
+	sum := fmt.Sprintf("%s · %s", count(b.text.Report.Lines, "line"), count(size, "byte"))
 	icon, ink, words := "check", look.Ink, "No hidden or direction-changing characters"
 	if e := Explain(b.text.Report); e != "" {
 		icon, ink, words = "warning", look.Warn, e
@@ -275,7 +287,11 @@ func (b *Block) last() int { return max(len(b.rows)-b.visibleRows(), 0) }
 
 // ScrollTo brings a row to the top of the view.
 func (b *Block) ScrollTo(at int) {
-	b.offset = min(max(at, 0), b.last())
+	at = min(max(at, 0), b.last())
+	if at == b.offset {
+		return
+	}
+	b.offset = at
 	b.Refresh()
 }
 

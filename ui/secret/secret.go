@@ -48,6 +48,7 @@ type Window struct {
 	w    fyne.Window
 	root *root
 	done func() // ends the form that is shown as cancelled, or nil
+	demo bool   // the vault that was asked about last is a throw-away one
 }
 
 // New makes the window without showing it. Percent is the text scale; mode is the theme
@@ -250,6 +251,7 @@ func (w *Window) AskWords(q Question, places []int, done func([][]byte, Answer))
 // RestoreInput asks for the words, or 0x and 64 hex digits.
 func (w *Window) RestoreInput(q Question, done func([]byte, Answer)) {
 	f := parts.NewField("", "", 400)
+	f.MultiLine, f.Wrapping = true, fyne.TextWrapWord // short: the limit above keeps its layout cheap
 	f.Watch(w)
 	ok := w.button(parts.Primary, "Restore", nil)
 	ok.Disable()
@@ -276,14 +278,15 @@ func (w *Window) RestoreInput(q Question, done func([]byte, Answer)) {
 		done(b, Given)
 	}
 	f.Submit, ok.Tap = submit, submit
-	w.show(q, 720, 400, remark(q), ok, labelled("Recovery words", f), parts.Space(0, 6), count)
+	w.show(q, 720, 400, remark(q), ok,
+		parts.Column(6, look.Text(look.CaptionM, look.Ink2, "Recovery words"), parts.Size(0, 110, f)), parts.Space(0, 6), count)
 	w.w.Canvas().Focus(f)
 }
 
 // Busy stays between two forms: the vault is working, nothing can be typed.
 func (w *Window) Busy() {
 	w.done = nil
-	w.root.set(page(false, "The vault is working", "Opening takes about a second.", nil, nil, nil))
+	w.root.set(page(w.demo, "The vault is working", "Opening takes about a second.", nil, nil, nil))
 	w.w.Show()
 }
 
@@ -295,7 +298,7 @@ func (w *Window) Finish(what, more string, closed func()) {
 		closed()
 	}
 	shut := w.button(parts.Plain, "Close", w.cancel)
-	w.root.set(page(false, "Nothing was changed", "", parts.Banner(parts.Alarm, "error", plain.TerminalLine(what), plain.TerminalLine(more), nil), nil, parts.Row(8, parts.Spring(), shut)))
+	w.root.set(page(w.demo, "Nothing was changed", "", parts.Banner(parts.Alarm, "error", plain.TerminalLine(what), plain.TerminalLine(more), nil), nil, parts.Row(8, parts.Spring(), shut)))
 	w.w.Show()
 	w.w.Canvas().Focus(shut)
 }
@@ -328,6 +331,7 @@ func (w *Window) show(q Question, width, height float32, note *look.Paragraph, o
 }
 
 func (w *Window) showWith(q Question, width, height float32, note *look.Paragraph, others []fyne.CanvasObject, ok *parts.Button, objs ...fyne.CanvasObject) {
+	w.demo = q.Demo
 	t, l := words(q, ok.Label())
 	line := append([]fyne.CanvasObject{w.button(parts.Plain, "Cancel", w.cancel)}, others...)
 	w.root.set(page(q.Demo, t, l, note, parts.Column(0, objs...), parts.Row(8, append(line, parts.Spring(), ok)...)))

@@ -23,7 +23,7 @@ func words(q Question, button string) (title, line string) {
 	case "Check the words":
 		return "Three of the words, from your paper", "So that the paper is right before you need it."
 	case "Restore":
-		return "Your recovery words", "They are typed here and nowhere else. Nothing is shown to other programs of the vault."
+		return "Your recovery words", "All 24 in their order, or the 64 digits of the root. They are typed here and nowhere else."
 	}
 	switch q.Purpose {
 	case "prove":
@@ -92,7 +92,7 @@ func page(demo bool, title, line string, note fyne.CanvasObject, form, buttons f
 	}
 	all := []fyne.CanvasObject{parts.Fill(parts.NewScroll(parts.Pad(4, 6, 8, 6, parts.Column(0, objs...))))}
 	if buttons != nil {
-		all = append(all, parts.Space(0, 12), buttons)
+		all = append(all, parts.Space(0, 12), parts.Pad(0, 6, 0, 6, buttons))
 	}
 	return parts.Pad(24, 26, 20, 26, parts.Column(0, all...))
 }
