@@ -52,6 +52,7 @@ type act struct {
 // batch is what shares one call of the key process and one transaction.
 type batch struct {
 	d       *Desk
+	keys    KeyProcess // nil while locked: then the entries are of unkeyed kinds
 	op      *op
 	acts    []*act
 	seq     uint64
@@ -64,7 +65,7 @@ type batch struct {
 
 // add appends an entry. The caller fills in what belongs to it.
 func (b *batch) add(kind journal.Kind, body any) (*act, error) {
-	if b.d.keys == nil && !kind.Unkeyed() {
+	if b.keys == nil && !kind.Unkeyed() {
 		return nil, refuse(CodeLocked)
 	}
 	raw, hash, err := journal.New(b.inst, b.seq+1, b.prev, b.now, kind, body)
@@ -135,7 +136,7 @@ func (d *Desk) build(group []*op) (b *batch, rest []*op) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	st := d.led.state
-	b = &batch{d: d, seq: st.Seq(), prev: st.Hash(), inst: st.Instance(), now: d.clock.Now(),
+	b = &batch{d: d, keys: d.keys, seq: st.Seq(), prev: st.Hash(), inst: st.Instance(), now: d.clock.Now(),
 		signed: map[string]uint64{}, granted: map[string]uint64{}}
 	if st.Seq() == 0 {
 		b.inst = d.public.Instance
@@ -175,11 +176,8 @@ func (d *Desk) commit(group []*op) (rest []*op) {
 	if len(b.acts) == 0 {
 		return rest
 	}
-	d.mu.Lock()
-	k := d.keys
-	d.mu.Unlock()
 	defer d.changed()
-	acts := b.acts
+	k, acts := b.keys, b.acts
 	if acts[0].entry.Seq == 0 { // an op without entries stands alone
 		o := acts[0].op
 		if o.run != nil {
