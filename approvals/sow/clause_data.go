@@ -1,0 +1,137 @@
+package sow
+
+import "vault/derive/jcs"
+
+// The promises of section 5.11, a closed set, in its order.
+var promises = []string{"no_training", "no_third_party_sharing", "no_human_reading"}
+
+// confidentiality checks the clause (5.11).
+func (c *checker) confidentiality(v jcs.Value, path string) {
+	if !c.need(v.Kind() == jcs.Object, "confidentiality_not_object", path) {
+		return
+	}
+	c.dataParts(v, path)
+	// The rest is younger than the conformance data, whose comparisons read a
+	// list that is not one as no list.
+	in := v.Get("processed_in")
+	places, stated := c.placesAt(in, at(path, "processed_in"))
+	for i, p := range v.Get("processors").Items() {
+		pp := at(item(at(path, "processors"), i), "processed_in")
+		own, ok := c.placesAt(p.Get("processed_in"), pp)
+		if !ok || !stated {
+			continue
+		}
+		for _, place := range own {
+			if !has(places, place) {
+				c.add("processor_processed_in_not_subset", pp)
+				break
+			}
+		}
+	}
+	if d := v.Get("dpa"); d.Exists() && c.need(d.Kind() == jcs.Object, "dpa_not_object", at(path, "dpa")) {
+		c.need(matches(d.Get("digest"), digestForm), "dpa_digest", at(path, "dpa.digest"))
+		c.need(filled(d.Get("ref")), "dpa_ref", at(path, "dpa.ref"))
+	}
+}
+
+func has(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// placesAt reads a list of jurisdictions and adds what is wrong; false if none
+// is stated or it is not a list.
+func (c *checker) placesAt(v jcs.Value, path string) ([]string, bool) {
+	if !v.Exists() {
+		return nil, false
+	}
+	list, ok := places(v)
+	c.need(ok, "processed_in_shape", path)
+	return list, ok
+}
+
+// dataParts checks transport, retention, processors and promises: what makes
+// the clause readable to a comparison.
+func (c *checker) dataParts(v jcs.Value, path string) {
+	if t := v.Get("transport"); t.Exists() && c.need(t.Kind() == jcs.Object, "confidentiality_not_object", at(path, "transport")) {
+		c.need(t.Get("sealed").Kind() == jcs.Bool, "transport_sealed", at(path, "transport.sealed"))
+		c.exactly(t, at(path, "transport"), Enforced, "transport_grade")
+	}
+	if r := v.Get("retention"); r.Exists() && c.need(r.Kind() == jcs.Object, "confidentiality_not_object", at(path, "retention")) {
+		c.need(isPos(r.Get("max_days")), "retention_max_days", at(path, "retention.max_days"))
+		c.exactly(r, at(path, "retention"), Enforced, "retention_grade")
+	}
+	if l := v.Get("processors"); l.Exists() && c.need(l.Kind() == jcs.Array, "processors_not_list", at(path, "processors")) {
+		c.need(l.Len() <= 16, "processors_too_many", at(path, "processors"))
+		seen := map[string]bool{}
+		for i, p := range l.Items() {
+			c.processor(p, item(at(path, "processors"), i), seen)
+		}
+	}
+	if p := v.Get("promises"); p.Exists() && c.need(p.Kind() == jcs.Object, "confidentiality_not_object", at(path, "promises")) {
+		for _, name := range promises {
+			if w := p.Get(name); w.Exists() {
+				c.need(w.Bool(), "promise_not_true", at(path, "promises."+name))
+			}
+		}
+		c.exactly(p, at(path, "promises"), Recorded, "promises_grade")
+	}
+}
+
+func (c *checker) processor(v jcs.Value, path string, seen map[string]bool) {
+	if !c.need(v.Kind() == jcs.Object, "processors_not_list", path) {
+		return
+	}
+	service, domain := v.Get("service"), v.Get("domain")
+	if c.need(prose(service, 120), "processor_service", at(path, "service")) {
+		c.unique(seen, service.Text()+"\n"+domain.Text(), "processor_duplicate", path)
+	}
+	if domain.Exists() {
+		c.need(prose(domain, 120), "processor_domain", at(path, "domain"))
+	}
+	if w := v.Get("purpose"); w.Exists() {
+		c.need(prose(w, 300), "processor_purpose", at(path, "purpose"))
+	}
+}
+
+// disputes checks the clause (5.10, 5.10.1).
+func (c *checker) disputes(v jcs.Value, path string) {
+	if !c.need(v.Kind() == jcs.Object, "disputes_not_object", path) {
+		return
+	}
+	c.need(among(v.Get("posture"), "none", "refund_on_failed_task", "escalate_to_owners", "arbiter"), "disputes_posture", at(path, "posture"))
+	c.exactly(v, path, Evidence, "disputes_grade")
+	a, p := v.Get("arbiter"), at(path, "arbiter")
+	if !among(v.Get("posture"), "arbiter") {
+		c.need(!a.Exists(), "arbiter_unexpected", p)
+		return
+	}
+	if !c.need(a.Kind() == jcs.Object, "arbiter_terms_missing", p) {
+		return
+	}
+	c.need(prose(a.Get("role"), 64), "arbiter_role", at(p, "role"))
+	if w := a.Get("agent"); w.Exists() {
+		c.need(prose(w, 64), "arbiter_agent", at(p, "agent"))
+	}
+	c.need(isPos(a.Get("independence_days")), "arbiter_independence_days", at(p, "independence_days"))
+	c.need(isPos(a.Get("deadline_days")), "arbiter_deadline_days", at(p, "deadline_days"))
+	c.need(among(a.Get("fee"), "split", "follows_finding"), "arbiter_fee", at(p, "fee"))
+	c.need(among(a.Get("fallback"), "none", "refund_on_failed_task", "escalate_to_owners"), "arbiter_fallback", at(p, "fallback"))
+}
+
+// problem checks a problem report (14.1).
+func (c *checker) problem(v jcs.Value, path string) {
+	if !c.need(v.Kind() == jcs.Object, "problem_not_object", path) {
+		return
+	}
+	c.need(filled(v.Get("input")), "problem_input", at(path, "input"))
+	c.need(among(v.Get("problem"), "missing", "unreadable", "wrong_format", "no_permission", "other"), "problem_code", at(path, "problem"))
+	c.need(filled(v.Get("description")), "problem_description", at(path, "description"))
+	if w := v.Get("expected"); w.Exists() {
+		c.need(isText(w), "problem_expected", at(path, "expected"))
+	}
+}

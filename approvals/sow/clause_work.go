@@ -1,0 +1,221 @@
+package sow
+
+import (
+	"regexp"
+
+	"vault/derive/jcs"
+)
+
+// scope checks the clause (5.2).
+func (c *checker) scope(v jcs.Value, path string) {
+	if !c.need(v.Kind() == jcs.Object, "scope_offerings", path) {
+		return
+	}
+	list := v.Get("offerings")
+	if c.need(list.Kind() == jcs.Array && list.Len() > 0, "scope_offerings", at(path, "offerings")) {
+		seen := map[string]bool{}
+		for i, o := range list.Items() {
+			p := item(at(path, "offerings"), i)
+			if c.need(filled(o), "scope_offerings", p) {
+				c.unique(seen, o.Text(), "scope_duplicate_offering", p)
+			}
+		}
+	}
+	if e := v.Get("examples"); e.Exists() {
+		c.need(e.Kind() == jcs.Object, "scope_examples", at(path, "examples"))
+		for _, name := range []string{"in_scope", "out_of_scope"} {
+			if l := e.Get(name); l.Exists() {
+				_, ok := texts(l)
+				c.need(ok, "scope_examples", at(path, "examples."+name))
+			}
+		}
+	}
+	c.atMost(v, path, Enforced, "scope_grade")
+}
+
+// The ways of granting access the specification names (5.3.1).
+var mechanisms = []string{"link", "mcp", "api_token", "oauth", "seat", "proxy"}
+
+// inputs checks the list (5.3, 5.3.1). Its grade stands on each entry, or
+// beside the list as the specification prints it.
+func (c *checker) inputs(v, beside jcs.Value, path string) {
+	if !c.need(v.Kind() == jcs.Array, "inputs_not_list", path) {
+		return
+	}
+	if beside.Exists() {
+		c.need(isText(beside) && rank(beside.Text()) > 0, "grade_unknown", "grade")
+	}
+	seen := map[string]bool{}
+	for i, in := range v.Items() {
+		p := item(path, i)
+		if !c.need(in.Kind() == jcs.Object, "inputs_not_list", p) {
+			continue
+		}
+		if c.need(filled(in.Get("name")), "input_name", at(p, "name")) {
+			c.unique(seen, in.Get("name").Text(), "input_duplicate", at(p, "name"))
+		}
+		c.need(among(in.Get("when"), "per_task", "standing"), "input_when", at(p, "when"))
+		if !beside.Exists() || in.Get("grade").Exists() {
+			c.known(in, p)
+		}
+		c.grant(in, p)
+	}
+}
+
+// grant checks what is furnished: a file, or access to a resource.
+func (c *checker) grant(in jcs.Value, p string) {
+	kind, via := in.Get("kind"), in.Get("via")
+	if via.Exists() {
+		c.need(filled(via), "input_via", at(p, "via"))
+	}
+	if !kind.Exists() {
+		c.need(filled(in.Get("media_type")), "input_media_type", at(p, "media_type"))
+		c.need(!via.Exists(), "input_via_on_file", at(p, "via"))
+		return
+	}
+	if !c.need(among(kind, "shared_resource"), "input_kind", at(p, "kind")) {
+		return
+	}
+	c.need(filled(in.Get("access")), "input_access", at(p, "access"))
+	switch {
+	case !via.Exists():
+		c.add("input_via_unsaid", at(p, "via"))
+	case filled(via) && !among(via, mechanisms...):
+		c.add("input_via_unknown", at(p, "via"))
+	}
+}
+
+var (
+	shapeMembers = []string{"name", "media_type", "when", "kind", "access", "via", "grade", "description", "optional", "required"}
+	addressForm  = regexp.MustCompile(`://|^[/~\\]|^\.{1,2}[/\\]|^[A-Za-z]:[\\/]|^www\.|[^\s@]@[^\s@]+\.|(?i)\b(bearer|token|key|secret|password)[=:]`)
+)
+
+// publishable checks that an offer to strangers states shapes of inputs and
+// never where they are or how to get in (5.3.1).
+func (c *checker) publishable(v jcs.Value, path string) {
+	for i, in := range v.Items() {
+		for m := range in.Members() {
+			known := false
+			for _, name := range shapeMembers {
+				known = known || m.Name == name
+			}
+			if !known || matches(m.Value, addressForm) {
+				c.add("input_binding_published", at(item(path, i), m.Name))
+			}
+		}
+	}
+}
+
+// deliverables checks the clause (5.4).
+func (c *checker) deliverables(v jcs.Value, path string) {
+	if !c.need(v.Kind() == jcs.Object, "deliverable_shape", path) {
+		return
+	}
+	if l := v.Get("per_task"); l.Exists() && c.need(l.Kind() == jcs.Array, "deliverable_shape", at(path, "per_task")) {
+		for i, d := range l.Items() {
+			c.deliverable(d, item(at(path, "per_task"), i))
+		}
+	}
+	if l := v.Get("interim"); l.Exists() && c.need(l.Kind() == jcs.Array, "deliverable_shape", at(path, "interim")) {
+		for i, d := range l.Items() {
+			p := item(at(path, "interim"), i)
+			c.deliverable(d, p)
+			c.interim(d, p)
+		}
+	}
+	c.attached(v, path)
+	c.atMost(v, path, Enforced, "deliverables_grade")
+}
+
+func (c *checker) deliverable(d jcs.Value, p string) {
+	c.need(filled(d.Get("name")) && filled(d.Get("media_type")), "deliverable_shape", p)
+	c.attached(d, p)
+}
+
+// attached checks rights and acceptance wherever they are attached.
+func (c *checker) attached(v jcs.Value, path string) {
+	if w := v.Get("rights"); w.Exists() {
+		c.rights(w, at(path, "rights"))
+	}
+	if w := v.Get("acceptance"); w.Exists() {
+		c.acceptance(w, at(path, "acceptance"))
+	}
+}
+
+func (c *checker) interim(d jcs.Value, p string) {
+	due, rec := d.Get("due"), d.Get("recurrence")
+	c.need(due.Exists() != rec.Exists(), "interim_due_xor_recurrence", p)
+	if due.Exists() {
+		c.need(isInstant(due), "interim_due", at(p, "due"))
+	}
+	if rec.Exists() {
+		day, ok := posint(rec.Get("due_by_day"))
+		c.need(among(rec.Get("every"), "month") && ok && day <= 31, "interim_recurrence", at(p, "recurrence"))
+	}
+}
+
+// rights checks the clause (5.4.1).
+func (c *checker) rights(v jcs.Value, path string) {
+	c.need(among(v.Get("exclusivity"), "non_exclusive", "exclusive", "work_for_hire"), "rights_exclusivity", at(path, "exclusivity"))
+	c.need(v.Get("modify").Kind() == jcs.Bool, "rights_modify", at(path, "modify"))
+	c.need(v.Get("redistribute").Kind() == jcs.Bool, "rights_redistribute", at(path, "redistribute"))
+	c.need(v.Get("self_operable").Kind() == jcs.Bool, "rights_self_operable", at(path, "self_operable"))
+	c.atMost(v, path, Recorded, "rights_grade")
+}
+
+// acceptance checks the clause (5.4.2).
+func (c *checker) acceptance(v jcs.Value, path string) {
+	if !c.need(v.Kind() == jcs.Object, "acceptance_not_object", path) {
+		return
+	}
+	set := v.Get("test_set")
+	c.need(matches(set.Get("digest"), digestForm), "acceptance_digest", at(path, "test_set.digest"))
+	withheld := set.Get("withheld")
+	if ref := set.Get("ref"); ref.Exists() {
+		c.need(filled(ref), "acceptance_ref", at(path, "test_set.ref"))
+	} else {
+		c.need(withheld.Bool(), "acceptance_ref", at(path, "test_set.ref"))
+	}
+	if withheld.Exists() && withheld.Kind() != jcs.Bool {
+		c.add("acceptance_ref", at(path, "test_set.withheld"))
+	}
+	c.need(filled(v.Get("measure")), "acceptance_measure", at(path, "measure"))
+	th := v.Get("threshold")
+	ok := th.Kind() == jcs.Object && th.Len() > 0 || th.Kind() == jcs.Number || filled(th)
+	c.need(ok, "acceptance_threshold", at(path, "threshold"))
+	if w := v.Get("deemed_accepted_after_days"); w.Exists() {
+		c.need(isPos(w), "acceptance_days", at(path, "deemed_accepted_after_days"))
+	}
+	c.atMost(v, path, Evidence, "acceptance_grade")
+}
+
+// revisions checks the clause (5.4.3).
+func (c *checker) revisions(v jcs.Value, path string) {
+	if !c.need(v.Kind() == jcs.Object, "revisions_included", path) {
+		return
+	}
+	if w := v.Get("included"); w.Exists() {
+		c.need(isPos(w.Get("count")) && isPos(w.Get("window_days")), "revisions_included", at(path, "included"))
+	}
+	steps, flat := v.Get("steps"), v.Get("flat")
+	c.need(!steps.Exists() || !flat.Exists(), "revisions_steps_and_flat", path)
+	if steps.Exists() {
+		c.need(steps.Kind() == jcs.Array && steps.Len() > 0, "revision_step_price", at(path, "steps"))
+		seen := map[string]bool{}
+		for i, s := range steps.Items() {
+			p := item(at(path, "steps"), i)
+			c.need(filled(s.Get("id")) && flatPrice(s.Get("price")), "revision_step_price", p)
+			if id := s.Get("id"); filled(id) {
+				c.unique(seen, id.Text(), "revision_step_duplicate", at(p, "id"))
+			}
+		}
+	}
+	if flat.Exists() {
+		c.need(flatPrice(flat), "revisions_flat", at(path, "flat"))
+	}
+	c.atMost(v, path, Enforced, "revisions_grade")
+}
+
+func flatPrice(v jcs.Value) bool {
+	return among(v.Get("model"), "flat") && isNat(v.Get("amount_micro")) && matches(v.Get("currency"), currencyForm)
+}

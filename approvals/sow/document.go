@@ -1,0 +1,105 @@
+package sow
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+
+	"vault/derive/jcs"
+	"vault/derive/tag"
+)
+
+// Document is an Agent SoW document as it was received. It is one JSON object
+// of the sow profile; whether it is a good one is Validate's answer. It cannot
+// be changed and is safe for concurrent use.
+type Document struct {
+	raw       []byte
+	v         jcs.Value
+	canonical []byte
+}
+
+// Parse reads a document strictly and keeps the bytes received. The error
+// wraps a *jcs.Error, or says that the bytes are not an object. It answers
+// every shape rule with findings instead: see Validate.
+func Parse(raw []byte) (*Document, error) {
+	v, err := jcs.Parse(raw, jcs.SoW)
+	if err != nil {
+		return nil, fmt.Errorf("parse sow document: %w", err)
+	}
+	if v.Kind() != jcs.Object {
+		return nil, fmt.Errorf("parse sow document: it is %s, not an object", v.Kind())
+	}
+	return &Document{raw: append([]byte(nil), raw...), v: v, canonical: v.Without("signatures").Canonical()}, nil
+}
+
+// Read parses and validates: findings for bytes that are no document too, with
+// the code not_i_json or not_a_document, and then no document.
+func Read(raw []byte, o Options) (*Document, Findings) {
+	d, err := Parse(raw)
+	if err != nil {
+		c := checker{authoring: o.Authoring}
+		if _, jerr := jcs.Parse(raw, jcs.SoW); jerr != nil {
+			c.detail("not_i_json", "", jerr.Error()+".")
+		} else {
+			c.add("not_a_document", "")
+		}
+		return nil, c.found
+	}
+	return d, d.Validate(o)
+}
+
+// Raw returns a copy of the bytes received.
+func (d *Document) Raw() []byte { return append([]byte(nil), d.raw...) }
+
+// Value returns the document's tree.
+func (d *Document) Value() jcs.Value { return d.v }
+
+// Get returns a top-level member, or the absent value.
+func (d *Document) Get(name string) jcs.Value { return d.v.Get(name) }
+
+// Canonical returns the canonical form without signatures (section 6).
+func (d *Document) Canonical() []byte { return append([]byte(nil), d.canonical...) }
+
+// Hashed returns the bytes an identifier is derived from: the canonical form
+// without id and signatures (4.1).
+func (d *Document) Hashed() []byte { return d.v.Without("id", "signatures").Canonical() }
+
+// Signed returns the bytes an owner signs: the prefix and the canonical form
+// without signatures (section 6).
+func (d *Document) Signed() []byte { return tag.SoW.Message(d.canonical) }
+
+// Digest returns the SHA-256 of the signed bytes, 64 lower hex digits. It is
+// what names a version of a document exactly.
+func (d *Document) Digest() string {
+	sum := sha256.Sum256(d.Signed())
+	return hex.EncodeToString(sum[:])
+}
+
+// ID returns the identifier, "" if it is not a text.
+func (d *Document) ID() string { return d.v.Get("id").Text() }
+
+// Version returns the version, 0 if it is not a positive whole number.
+func (d *Document) Version() int64 {
+	n, _ := posint(d.v.Get("version"))
+	return max(n, 0)
+}
+
+// Term returns start and end in milliseconds since the epoch, and whether each
+// is stated.
+func (d *Document) Term() (start, end int64, started, ended bool) {
+	start, started = instantOf(d.v.Get("starts_at"))
+	end, ended = instantOf(d.v.Get("ends_at"))
+	return start, end, started, ended
+}
+
+var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// Mint derives the identifier of the version 1 document (4.1). It is called
+// once, by whoever makes that document, and never to judge one (4.1.1).
+func (d *Document) Mint() string { return mint(d.Hashed()) }
+
+func mint(hashed []byte) string {
+	sum := sha256.Sum256(hashed)
+	return "sow_" + crockford.EncodeToString(sum[:])[:16]
+}

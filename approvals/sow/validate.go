@@ -1,0 +1,256 @@
+package sow
+
+import (
+	"vault/approvals/sow/money"
+	"vault/approvals/sow/span"
+	"vault/derive/jcs"
+)
+
+// Options is what a validation knows beside the document.
+type Options struct {
+	// Authoring says that the document is ours and about to be signed: rules of
+	// our own and inferred ones are then errors, and a version 1 must carry the
+	// identifier it derives.
+	Authoring bool
+	// Manifest is the provider agent's manifest, nil if nobody brought it.
+	Manifest *Manifest
+	// Ours are the owner keys of this vault, and Made tells an approval record
+	// of ours from one that only claims to be. With keys and without Made every
+	// record under one of the keys is refused.
+	Ours []string
+	Made func(approval jcs.Value) bool
+}
+
+// topLevel are the members a document of 0.22 may have. "grade" is that of the
+// inputs, as section 5.3 prints it.
+var topLevel = []string{
+	"sow", "id", "version", "starts_at", "ends_at", "term_months", "language", "derived_from", "parties",
+	"scope", "inputs", "grade", "deliverables", "rights", "acceptance", "revisions", "price", "volume",
+	"change_control", "termination", "disputes", "confidentiality", "reporting", "liability",
+	"service_floors", "subcontracting", "qualifications", "assertions", "signatures",
+}
+
+// Validate checks the whole document and returns everything found, in the
+// order of the specification. Signatures are VerifySignatures' business, and
+// the identifier of what was received is never judged (4.1.1).
+func (d *Document) Validate(o Options) Findings {
+	c := &checker{authoring: o.Authoring}
+	v := d.v
+	c.need(among(v.Get("sow"), "v1"), "sow_version_unknown", "sow")
+	if c.need(nonEmpty(v.Get("id")), "id_missing", "id") && d.Version() == 1 && o.Authoring {
+		c.need(d.ID() == d.Mint(), "id_mint_mismatch", "id")
+	}
+	c.need(isPos(v.Get("version")), "version", "version")
+	c.term(v)
+	c.language(v.Get("language"), "language")
+	for m := range v.Members() {
+		c.need(has(topLevel, m.Name), "unknown_top_level_member", m.Name)
+	}
+	for _, cl := range clauses {
+		if w := v.Get(cl.name); w.Exists() || cl.required {
+			cl.check(c, w, cl.name)
+		}
+	}
+	if w := v.Get("inputs"); w.Exists() {
+		c.inputs(w, v.Get("grade"), "inputs")
+	}
+	c.attached(v, "")
+	if w := v.Get("assertions"); w.Exists() {
+		if list, ok := texts(w); !ok || !sorted(list) {
+			c.add("assertions_unsorted", "assertions")
+		}
+	}
+	c.across(d, o)
+	return c.found
+}
+
+// clause is a member that is checked on its own.
+type clause struct {
+	name     string
+	required bool
+	check    func(*checker, jcs.Value, string)
+}
+
+var clauses = []clause{
+	{"parties", true, (*checker).parties},
+	{"scope", true, (*checker).scope},
+	{"deliverables", false, (*checker).deliverables},
+	{"revisions", false, (*checker).revisions},
+	{"price", true, (*checker).price},
+	{"volume", false, (*checker).volume},
+	{"change_control", true, (*checker).changeControl},
+	{"termination", false, (*checker).termination},
+	{"disputes", false, (*checker).disputes},
+	{"confidentiality", false, (*checker).confidentiality},
+	{"reporting", false, (*checker).reporting},
+	{"liability", false, (*checker).liability},
+	{"service_floors", false, (*checker).floors},
+	{"subcontracting", false, (*checker).subcontracting},
+	{"qualifications", false, (*checker).qualifications},
+}
+
+// CheckPart checks one part on its own: a clause by its member's name, or
+// party, offered_to, qualification, approval, settlement_line, operator_fee,
+// problem. It returns false for a part it does not know.
+func CheckPart(part string, v jcs.Value) (Findings, bool) {
+	c := &checker{}
+	for _, cl := range clauses {
+		if cl.name == part {
+			cl.check(c, v, part)
+			return c.found, true
+		}
+	}
+	switch part {
+	case "party":
+		c.party(v, part, "")
+	case "offered_to":
+		c.offeredTo(v, part)
+	case "qualification":
+		c.qualification(v, part)
+	case "approval":
+		c.approval(v, part)
+	case "settlement_line":
+		c.settlementLine(v, part)
+	case "operator_fee":
+		c.fee(v, part)
+	case "problem":
+		c.problem(v, part)
+	default:
+		return nil, false
+	}
+	return c.found, true
+}
+
+// term checks start, end and the offered months (4.2, 5.7, 12.1).
+func (c *checker) term(v jcs.Value) {
+	starts, ends, months := v.Get("starts_at"), v.Get("ends_at"), v.Get("term_months")
+	blankSeat := v.Get("parties").Get("client").Kind() == jcs.Null
+	switch {
+	case starts.Kind() == jcs.Null:
+		c.need(blankSeat, "client_seat_not_blank", "parties.client")
+	case blankSeat && isInstant(starts):
+		c.add("starts_at_not_null", "starts_at")
+	default:
+		c.need(isInstant(starts), "starts_at", "starts_at")
+	}
+	if ends.Kind() != jcs.Null || !blankSeat {
+		c.need(isInstant(ends), "ends_at", "ends_at")
+	}
+	if months.Exists() {
+		c.need(isPos(months), "term_months", "term_months")
+	}
+	if s, ok := instantOf(starts); ok {
+		if e, ok := instantOf(ends); ok {
+			c.need(s < e, "term_empty", "ends_at")
+		}
+	}
+}
+
+func sorted(list []string) bool {
+	for i := 1; i < len(list); i++ {
+		if jcs.CompareUTF16(list[i-1], list[i]) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// across checks what one clause says against another.
+func (c *checker) across(d *Document, o Options) {
+	v := d.v
+	if v.Get("parties").Get("client").Kind() == jcs.Null && !d.Directed() {
+		c.publishable(v.Get("inputs"), "inputs")
+	}
+	offerings, _ := texts(v.Get("scope").Get("offerings"))
+	price := v.Get("price")
+	switch price.Get("arrangement").Text() {
+	case string(money.FixedFee):
+		c.priced(offerings, price.Get("rates"))
+	case string(money.TimeAndMaterials):
+		c.need(!v.Get("revisions").Exists(), "revisions_under_time_and_materials", "revisions")
+		if s, e, started, ended := d.Term(); started && ended {
+			if days, ok := posint(price.Get("reservation").Get("window_days")); ok {
+				c.need(span.Within(s, days, e), "reservation_beyond_term", "price.reservation.window_days")
+			}
+		}
+	case string(money.NoCharge):
+		r := v.Get("revisions")
+		c.need(!r.Get("steps").Exists() && !r.Get("flat").Exists(), "revisions_priced_under_no_charge", "revisions")
+	}
+	c.declared(v, offerings, o.Manifest)
+	for i, a := range v.Get("change_control").Get("approvals").Items() {
+		if k := a.Get("key"); isText(k) && has(o.Ours, k.Text()) && (o.Made == nil || !o.Made(a)) {
+			c.add("approval_not_ours", item("change_control.approvals", i))
+		}
+	}
+}
+
+// priced checks that scope and rates name the same offerings (5.2, 5.5.1).
+func (c *checker) priced(offerings []string, rates jcs.Value) {
+	var rated []string
+	for i, r := range rates.Items() {
+		if o := r.Get("offering"); isText(o) {
+			rated = append(rated, o.Text())
+			c.need(has(offerings, o.Text()), "rate_offering_out_of_scope", item("price.rates", i))
+		}
+	}
+	for i, o := range offerings {
+		c.need(has(rated, o), "offering_unpriced", item("scope.offerings", i))
+	}
+}
+
+// declared checks scope, schedule and revision steps against the provider's
+// manifest, or says that nobody brought it.
+func (c *checker) declared(v jcs.Value, offerings []string, m *Manifest) {
+	schedule, steps := v.Get("price").Get("schedule"), v.Get("revisions").Get("steps")
+	if m == nil {
+		if v.Get("parties").Get("client").Kind() == jcs.Null {
+			c.notChecked("scope_offering_not_published", "scope.offerings")
+		}
+		if schedule.Len() > 0 {
+			c.notChecked("schedule_meter_undeclared", "price.schedule")
+		}
+		if steps.Len() > 0 {
+			c.notChecked("revision_step_undeclared", "revisions.steps")
+		}
+		return
+	}
+	var known []Offering
+	for i, o := range offerings {
+		off, ok := m.Offering(o)
+		if !ok {
+			c.add("scope_offering_not_published", item("scope.offerings", i))
+		}
+		known = append(known, off)
+	}
+	declares := func(pick func(Offering) []string, name string) bool {
+		for _, o := range known {
+			if has(pick(o), name) {
+				return true
+			}
+		}
+		return false
+	}
+	for i, l := range schedule.Items() {
+		if w := l.Get("meter"); isText(w) {
+			c.need(declares(func(o Offering) []string { return o.Meters }, w.Text()), "schedule_meter_undeclared", item("price.schedule", i))
+		}
+	}
+	for i, s := range steps.Items() {
+		if w := s.Get("id"); isText(w) {
+			c.need(declares(func(o Offering) []string { return o.Steps }, w.Text()), "revision_step_undeclared", item("revisions.steps", i))
+		}
+	}
+}
+
+// LanguageConflict reports, as language_hash_conflict, that two documents name
+// one language and version with different hashes (4.3).
+func LanguageConflict(a, b *Document) *Finding {
+	x, y := a.Get("language"), b.Get("language")
+	nx, _ := x.Get("version").Int()
+	ny, _ := y.Get("version").Int()
+	if x.Get("id").Text() == y.Get("id").Text() && nx == ny && x.Get("sha256").Text() != y.Get("sha256").Text() {
+		return one("language_hash_conflict", "language.sha256")
+	}
+	return nil
+}
