@@ -92,7 +92,7 @@ type Conversation interface {
 	DomainList(ctx context.Context) (json.RawMessage, error)
 	// DomainGet gives the domain projection; domain is a domain hash or a domain id.
 	DomainGet(ctx context.Context, domain string) (json.RawMessage, error)
-	// ActionSign's result: {"signature","agent_address","record","log_head","by","seq"}.
+	// ActionSign's result: {"signature","agent_address","record","log_head","by","seq","attestation"}.
 	ActionSign(ctx context.Context, ask Ask) (Answer, error)
 	Await(ctx context.Context, request string) (Answer, error)
 	Cancel(ctx context.Context, request string) error

@@ -651,7 +651,8 @@ func TestHangingKeyProcess(t *testing.T) {
 	env := w.envelope(nil)
 	a.grant(env, 10)
 	free, entered := make(chan struct{}), make(chan struct{})
-	w.keys.last.before = func([]keys.Act) error { close(entered); <-free; return errors.New("gone") }
+	// It answers in the end, too late: what it signed is told to nobody.
+	w.keys.last.after = func() error { close(entered); <-free; return nil }
 	told := make(chan error, 1)
 	go func() { _, err := a.ask("r1", env, payload("1"), false); told <- err }()
 	<-entered
@@ -666,6 +667,9 @@ func TestHangingKeyProcess(t *testing.T) {
 	close(free)
 	if err := <-told; code(err) == "" {
 		t.Fatal("a signature after the lock")
+	}
+	if n := w.entries("action.signed"); n != 1 {
+		t.Fatalf("%d entries", n)
 	}
 	w.unlock()
 	w.verified()

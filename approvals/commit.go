@@ -198,6 +198,14 @@ func (d *Desk) commit(group []*op) (rest []*op) {
 			d.drop(acts, refuse(CodeKeysEnded))
 			return rest
 		}
+		d.mu.Lock()
+		gone := d.keys != k
+		d.mu.Unlock()
+		if gone {
+			// Locked meanwhile: what was signed is kept by nobody and answered to nobody.
+			d.drop(acts, refuse(CodeLocked))
+			return rest
+		}
 		if kept < len(acts) {
 			refused = acts[kept].answer.Err
 			if acts[kept].answer.Err.Code == "bad_permit" {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -1059,7 +1061,7 @@ func TestProvenByPassphrase(t *testing.T) {
 	if n := w.keys.signed.Load(); n != 0 {
 		t.Fatalf("%d signatures", n)
 	}
-	w.keys.owner = typist{passphrase: testPassphrase}
+	w.keys.owner = typist{passphrase: testPassphrase, saw: new([]byte)}
 	if c := decide(); c != approvals.OutcomeDone {
 		t.Fatal(c)
 	}
@@ -1079,7 +1081,7 @@ func TestUnlockThatFails(t *testing.T) {
 	if _, err := w.owner.VerifyLog(ctx); code(err) != approvals.CodeNoVault {
 		t.Fatal(err)
 	}
-	w.keys.owner = typist{passphrase: testPassphrase}
+	w.keys.owner = typist{passphrase: testPassphrase, saw: new([]byte)}
 	w.create()
 	if err := w.owner.Create(ctx, approvals.Creation{}); code(err) != approvals.CodeAlreadyExists {
 		t.Fatal(err)
@@ -1100,7 +1102,7 @@ func TestUnlockThatFails(t *testing.T) {
 	if st := w.owner.Status(); st.State != approvals.StateLocked || st.Trouble != nil {
 		t.Fatalf("%+v", st)
 	}
-	w.keys.owner = typist{passphrase: testPassphrase}
+	w.keys.owner = typist{passphrase: testPassphrase, saw: new([]byte)}
 	w.unlock()
 	w.verified()
 }
@@ -1126,5 +1128,92 @@ func TestSessionsAreBounded(t *testing.T) {
 	w.desk.Tick(context.Background())
 	if n := len(w.owner.Clients()[0].Sessions); n != 0 {
 		t.Fatalf("%d sessions after a month", n)
+	}
+}
+
+// TestRestore types the words: a new instance, the same addresses, nobody paired.
+func TestRestore(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	w.create()
+	a := w.pair("a")
+	env := w.envelope(nil)
+	a.grant(env, 5)
+	before := w.owner.Domains()[0]
+	if err := w.owner.Lock(ctx, "asked"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.owner.Restore(ctx, keys.ProtectPassphrase, keys.SurfaceTerminal); err != nil {
+		t.Fatal(err)
+	}
+	after := w.owner.Domains()
+	if len(after) != 1 || after[0].Address != before.Address || len(w.owner.Clients()) != 0 {
+		t.Fatalf("%+v, %+v", after, w.owner.Clients())
+	}
+	if _, err := a.dial(nil); code(err) != approvals.CodeNotPaired {
+		t.Fatalf("a client of before: %v", err)
+	}
+	if es, err := w.owner.Events(approvals.EventFilter{Kind: "instance.started"}); err != nil || len(es) != 1 || es[0].Seq != 1 {
+		t.Fatalf("%+v, %v", es, err)
+	}
+	if st := w.owner.Status(); st.State != approvals.StateOpen || st.WordsDue {
+		t.Fatalf("%+v", st)
+	}
+	w.stop()
+	w.start()
+	w.unlock()
+	w.verified()
+}
+
+// TestWordsPutOff shows them later.
+func TestWordsPutOff(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	err := w.owner.Create(ctx, approvals.Creation{
+		Protection: keys.ProtectPassphrase, Surface: keys.SurfaceTerminal, PutOff: true,
+		Domain: approvals.DomainForm{Namespace: "example", DomainID: "support-ops", Kind: "communication"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in := w.owner.Inbox(); len(in) != 1 || in[0].Kind != approvals.ItemWords || !w.owner.Status().WordsDue {
+		t.Fatalf("%+v", in)
+	}
+	if err := w.owner.ShowWords(ctx, keys.SurfaceTerminal); err != nil {
+		t.Fatal(err)
+	}
+	if in := w.owner.Inbox(); len(in) != 0 || w.owner.Status().WordsDue || w.entries("words.shown") != 1 {
+		t.Fatalf("%+v", in)
+	}
+	if err := w.owner.ShowWords(ctx, keys.SurfaceTerminal); code(err) != approvals.OutcomeNoPasskey {
+		t.Fatal(err)
+	}
+	// A stronger protection is chosen by passphrase, a weaker one needs a passkey.
+	if err := w.owner.ChangeProtection(ctx, keys.ProtectKeyring, keys.SurfaceTerminal); code(err) != approvals.OutcomeNoPasskey {
+		t.Fatal(err)
+	}
+	if err := w.owner.ChangeProtection(ctx, keys.ProtectPassphrase, keys.SurfaceTerminal); err != nil {
+		t.Fatal(err)
+	}
+	if w.entries("protection.changed") != 1 {
+		t.Fatal("no entry for the new passphrase")
+	}
+	w.verified()
+}
+
+// TestBackupLeavesNoCopy asks for a backup that the key process refuses.
+func TestBackupLeavesNoCopy(t *testing.T) {
+	w := newWorld(t)
+	w.create()
+	before, err := os.ReadDir(w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.owner.Backup(context.Background(), filepath.Join(t.TempDir(), "b.age"), keys.SurfaceTerminal); code(err) != "no_backup" {
+		t.Fatal(err)
+	}
+	after, err := os.ReadDir(w.dir)
+	if err != nil || len(after) != len(before) {
+		t.Fatalf("%v, %v", after, err)
 	}
 }

@@ -63,6 +63,7 @@ type typist struct {
 	words      []byte
 	passphrase string
 	cancels    bool
+	saw        *[]byte // the words that were shown last
 }
 
 func (w *typist) Ask(_ context.Context, q sign.Question, words, answer []byte) (int, error) {
@@ -74,7 +75,10 @@ func (w *typist) Ask(_ context.Context, q sign.Question, words, answer []byte) (
 		return copy(answer, w.passphrase), nil
 	case "show_words":
 		w.words = append([]byte(nil), words...)
+		*w.saw = w.words
 		return 0, nil
+	case "restore":
+		return copy(answer, *w.saw), nil
 	case "ask_words":
 		list := strings.Split(string(w.words), " ")
 		var out strings.Builder
@@ -142,7 +146,7 @@ type launcher struct {
 }
 
 func newLauncher(dir string, clock *testClock) *launcher {
-	return &launcher{dir: dir, clock: clock, owner: typist{passphrase: testPassphrase}}
+	return &launcher{dir: dir, clock: clock, owner: typist{passphrase: testPassphrase, saw: new([]byte)}}
 }
 
 func (l *launcher) Exists() (bool, error) {

@@ -24,7 +24,11 @@ const (
 // Trouble is something that stops the vault from working as it should, with
 // the words for it chosen by Code in ui.
 type Trouble struct {
-	Code   string // "rolled_back", "anchor_missing", "log_damaged", "store_failed", "newer_format", "copied", …
+	// Read-only: "rolled_back", "anchor_missing", "copied", "log_damaged",
+	// "snapshot_edited", "snapshot_missing", "row_edited", "permit_not_in_log", "permit_missing",
+	// "bad_permit", "newer_format", "read_only_folder". Locked: "store_failed",
+	// "key_process_ended", "internal". Open: "row_edited" (one row, which is not used).
+	Code   string
 	Seq    uint64 // entry concerned, or 0
 	Detail string
 }
@@ -242,9 +246,11 @@ type LogReport struct {
 	Entries    uint64
 	OK         bool
 	FirstWrong uint64 // seq of the first entry that is wrong, or 0
-	Code       string // "changed", "cut", "reordered", "forked", "head_missing", …
-	Uncovered  uint64 // entries after the newest signed head
-	Anchor     string // "keyring", "sealed" or "none": what keeps a head outside the store
+	// Code is one of package journal's report codes, "columns" (what stands beside the
+	// entry in the store does not say what the entry says), or "damaged" (the file is).
+	Code      string
+	Uncovered uint64 // entries after the newest signed head
+	Anchor    string // "keyring", "sealed" or "none": what keeps a head outside the store
 }
 
 // Settings are the owner's choices that need no key.
