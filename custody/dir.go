@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"vault/internal/ownfolder"
 )
@@ -16,12 +17,14 @@ func prepareDir(dir string) error { return folderError(ownfolder.Prepare(dir)) }
 
 func folderError(err error) error {
 	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return err
 	case errors.Is(err, ownfolder.ErrNetwork):
 		return fmt.Errorf("%w: %w", ErrNetworkFolder, err)
 	case errors.Is(err, ownfolder.ErrUnsafe):
 		return fmt.Errorf("%w: %w", ErrFolderUnsafe, err)
 	}
-	return err
+	return fmt.Errorf("%w: %w", ErrFolderUnusable, err)
 }
 
 // placeOf digests what this computer and the vault folder are, so that a folder

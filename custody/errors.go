@@ -80,6 +80,8 @@ var (
 	ErrNetworkFolder = &Error{"folder_network", "the vault folder is on a network file system"}
 	// ErrFolderUnsafe: the folder is a link, another user's, or open to other users.
 	ErrFolderUnsafe = &Error{"folder_unsafe", "the vault folder is a link, belongs to another user, or is open to other users"}
+	// ErrFolderUnusable: the folder cannot be looked into, or is absent and cannot be made.
+	ErrFolderUnusable = &Error{"folder_unusable", "the vault folder cannot be read, or cannot be made"}
 	// ErrLocked: the root is no longer in memory.
 	ErrLocked = &Error{"locked", "the vault is locked"}
 	// ErrPasskeysNeedPassphrase: no passkey can be kept while the keyring alone opens the vault.

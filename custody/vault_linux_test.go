@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -186,6 +187,29 @@ func TestCreateRefusesBadRequests(t *testing.T) {
 				t.Errorf("something was left: %+v %v", found, err)
 			}
 		})
+	}
+}
+
+// TestCreateWhereThereIsNoFolder: the folder is made, for the owner alone, and where it
+// cannot be made that is said.
+func TestCreateWhereThereIsNoFolder(t *testing.T) {
+	for _, p := range protections {
+		b := newBench(t)
+		b.cfg.Dir = filepath.Join(b.cfg.Dir, "deeper", "vault")
+		b.create(t, p)
+		for dir := b.cfg.Dir; dir != filepath.Dir(filepath.Dir(filepath.Dir(b.cfg.Dir))); dir = filepath.Dir(dir) {
+			info, err := os.Stat(dir)
+			must(t, err)
+			if info.Mode() != fs.ModeDir|0o700 {
+				t.Errorf("%s: %s is made with mode %v", p, dir, info.Mode())
+			}
+		}
+	}
+	b := newBench(t)
+	must(t, os.WriteFile(b.cfg.Dir, nil, 0o600))
+	b.cfg.Dir = filepath.Join(b.cfg.Dir, "vault")
+	if _, err := Create(t.Context(), b.cfg, b.request(t, PassphraseOnly)); !errors.Is(err, ErrFolderUnusable) {
+		t.Errorf("below a file: %v", err)
 	}
 }
 

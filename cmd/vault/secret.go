@@ -8,6 +8,7 @@ import (
 
 	"vault/approvals/keys"
 	"vault/cmd/internal/secret"
+	"vault/cmd/vault/internal/composed"
 	"vault/cmd/vault/internal/secretterm"
 	"vault/cmd/vault/internal/tty"
 )
@@ -41,7 +42,7 @@ func (p *program) secretCommand() *cobra.Command {
 					return secret.Serve(conn, nowhere{})
 				}
 				defer dev.Close()
-				return secret.Serve(conn, secretterm.New(dev))
+				return secret.Serve(conn, composed.Prompter{Prompter: secretterm.New(dev)})
 			case keys.SurfaceWindow:
 				return secretWindow(conn)
 			default:

@@ -10,6 +10,7 @@ import (
 	"fyne.io/fyne/v2/app"
 
 	"vault/cmd/internal/secret"
+	"vault/cmd/vault/internal/composed"
 	"vault/cmd/vault/internal/secretwin"
 	"vault/cmd/vault/internal/survey"
 	forms "vault/ui/secret"
@@ -29,10 +30,10 @@ func secretWindow(conn io.ReadWriteCloser) error {
 	served := make(chan error, 1)
 	a.Lifecycle().SetOnStarted(func() {
 		go func() {
-			served <- secret.Serve(conn, secretwin.New(w, fyne.Do, func() {
+			served <- secret.Serve(conn, composed.Prompter{Prompter: secretwin.New(w, fyne.Do, func() {
 				w.Window().Show()
 				w.Window().RequestFocus()
-			}))
+			})})
 			fyne.Do(a.Quit)
 		}()
 	})

@@ -71,6 +71,7 @@ var table = []row{
 	{"copied", "This vault folder was copied or moved. Nothing can be signed.", "Start a new instance."},
 	{"folder_network", "The vault's folder is on a network file system, where the lock that keeps one vault open would not hold.", "Name a folder on a local disk with VAULT_HOME."},
 	{"folder_unsafe", "The vault's folder is a link, belongs to another user, or is open to other users. Nothing was opened.", "Give it mode 0700 and your own user, or name another with VAULT_HOME."},
+	{"folder_unusable", "The vault's folder cannot be read, or cannot be made. Nothing was changed.", "Name another with VAULT_HOME."},
 	{"anchor_not_kept", "The head of the log was not written to the keyring.", "Unlock the keyring, then lock and unlock the vault."},
 	{"share_left", "An old share of the key was left in the keyring.", "Remove it there."},
 	{"other_root", "These words open another vault. Nothing was changed.", "Look at your paper and try again."},
