@@ -84,12 +84,13 @@ func runChild(dir string) {
 	var wg sync.WaitGroup
 	for worker := range 4 {
 		wg.Go(func() {
-			for i := 0; ; i++ {
+			for i, spent := 0, 0; spent < 20*childGrants; i++ {
 				g := rand.IntN(childGrants)
 				req := fmt.Sprintf("k%d-%d-%d", round, worker, i)
 				ans, err := a.ask(req, w.killEnvelope(int64(g), begin), payload(req), false)
 				if code(err) == approvals.CodeNotShown {
-					continue // spent
+					spent++
+					continue
 				}
 				if err != nil {
 					panic(err)
@@ -111,10 +112,16 @@ func runChild(dir string) {
 // every answer that left is in the store, and that each grant gave what it
 // promised and no more.
 func TestKilled(t *testing.T) {
-	rounds := 20
+	times := 1
 	if long() {
-		rounds = 200
+		times = 10
 	}
+	for range times {
+		killed(t, 20)
+	}
+}
+
+func killed(t *testing.T, rounds int) {
 	w := newWorld(t)
 	w.create()
 	a := w.pair("a")

@@ -274,6 +274,9 @@ type Owner interface {
 	Create(ctx context.Context, c Creation) error
 	Unlock(ctx context.Context, s keys.Surface) error
 	Restore(ctx context.Context, p keys.Protection, s keys.Surface) error
+	// RestoreBackup restores from a backup file into a folder that holds no vault: a new instance whose
+	// archive holds the log that the file brought. Passphrases are asked in the secret window.
+	RestoreBackup(ctx context.Context, file string, p keys.Protection, s keys.Surface) error
 	NewInstance(ctx context.Context) error // after rolled_back, copied or restored
 	Lock(ctx context.Context, reason string) error
 	Touch() // input reached a window of the vault: the idle clock starts anew

@@ -131,6 +131,54 @@ func (v ownerView) Restore(ctx context.Context, p keys.Protection, s keys.Surfac
 	return nil
 }
 
+// RestoreBackup implements [Owner]. The key process makes the vault first and the store
+// is placed then: a computer that stops in between has a new instance without an archive.
+func (v ownerView) RestoreBackup(ctx context.Context, file string, p keys.Protection, s keys.Surface) error {
+	d := v.d
+	d.mu.Lock()
+	there := d.exists || d.db() != nil
+	d.mu.Unlock()
+	if there {
+		return refuse(CodeAlreadyExists)
+	}
+	id, err := d.newID("restore-")
+	if err != nil {
+		return err
+	}
+	tmp := filepath.Join(d.o.Folder, id+".db")
+	defer func() { _ = os.Remove(tmp) }() // it is gone where it was placed
+	k, err := d.begin(ctx)
+	if err != nil {
+		return err
+	}
+	pub, err := k.Restore(ctx, keys.Restore{Protection: p, Surface: s, Backup: file, Store: tmp})
+	if err == nil {
+		err = d.place(ctx, tmp)
+	}
+	if err == nil {
+		err = d.install(ctx, k, pub)
+	}
+	if err != nil {
+		d.look()
+		d.opened(k, err)
+		return err
+	}
+	d.changed()
+	return nil
+}
+
+// place makes a store that came out of a backup the desk's own and reads it. What is wrong
+// with it stays with the archive: the new instance begins all the same.
+func (d *Desk) place(ctx context.Context, file string) error {
+	if err := store.Place(file, d.o.Folder); err != nil {
+		return err
+	}
+	if err := d.openStore(ctx); err != nil {
+		return err
+	}
+	return d.read(false)
+}
+
 // NewInstance implements [Owner]. The vault was just unlocked and its log refused, or it is
 // open and its owner says that older files were put back. The log so far is kept aside,
 // domains are opened again, clients and grants are not.

@@ -391,6 +391,29 @@ func (s *Store) CopyTo(ctx context.Context, file string) error {
 	return nil
 }
 
+// Place makes a copy that [Store.CopyTo] wrote the store of a folder on the same disk
+// that has none, durably; the copy's own name is gone then. Where there is a store the
+// error is os.ErrExist and nothing was changed.
+func Place(file, folder string) error {
+	to := filepath.Join(folder, FileName)
+	for _, name := range []string{to, to + "-wal", to + "-shm"} {
+		if _, err := os.Lstat(name); err == nil {
+			return fmt.Errorf("place store: %s: %w", filepath.Base(name), os.ErrExist)
+		}
+	}
+	if err := os.Rename(file, to); err != nil {
+		return fmt.Errorf("place store: %w", err)
+	}
+	dir, err := os.Open(folder)
+	if err != nil {
+		return fmt.Errorf("place store: %w", err)
+	}
+	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
+		return fmt.Errorf("place store: %w", err)
+	}
+	return nil
+}
+
 // stmt prepares a statement once; the caller holds the line.
 func (s *Store) stmt(query string) (*sql.Stmt, error) {
 	st := s.stmts[query]

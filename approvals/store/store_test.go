@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 )
 
@@ -263,39 +265,62 @@ func TestCopyIsComplete(t *testing.T) {
 	}
 }
 
+// BenchmarkDo writes an entry and a request in one transaction, as one signature
+// does, into an empty store and into one that is full already.
 func BenchmarkDo(b *testing.B) {
-	for _, n := range []int{1, 64} {
-		b.Run(fmt.Sprintf("%d writers", n), func(b *testing.B) {
-			s, err := Open(context.Background(), b.TempDir())
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer s.Close()
-			var mu sync.Mutex
-			var seq uint64
-			var wg sync.WaitGroup
-			work := make(chan struct{}, b.N)
-			for range b.N {
-				work <- struct{}{}
-			}
-			close(work)
-			b.ResetTimer()
-			for range n {
-				wg.Go(func() {
-					for range work {
-						mu.Lock()
-						seq++
-						e := entry(seq)
-						mu.Unlock()
-						r := Request{Client: "c", ID: fmt.Sprint(e.Seq), State: "done", Answer: e.Raw, Seq: e.Seq}
-						if err := s.Do(func(tx *Tx) error { return errors.Join(tx.AddEntry(e), tx.AddRequest(r)) }); err != nil {
-							b.Error(err)
-							return
+	sizes := []uint64{0, 20_000}
+	if os.Getenv("VAULT_TEST_LONG") == "1" {
+		sizes = append(sizes, 1_000_000)
+	}
+	for _, size := range sizes {
+		for _, n := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%d entries/%d writers", size, n), func(b *testing.B) {
+				s, err := Open(context.Background(), b.TempDir())
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer s.Close()
+				answer := bytes.Repeat([]byte("a"), 3000)
+				put := func(tx *Tx, seq uint64) error {
+					e := entry(seq)
+					id := fmt.Sprintf("%x", sha256.Sum256(e.Raw))
+					return errors.Join(tx.AddEntry(e), tx.AddRequest(Request{Client: "c", ID: id, State: "done", Answer: answer, Seq: seq}))
+				}
+				seq := uint64(0)
+				for seq < size {
+					if err := s.Do(func(tx *Tx) error {
+						for end := min(seq+5000, size); seq < end; {
+							seq++
+							if err := put(tx, seq); err != nil {
+								return err
+							}
 						}
+						return nil
+					}); err != nil {
+						b.Fatal(err)
 					}
-				})
-			}
-			wg.Wait()
-		})
+				}
+				var next atomic.Uint64
+				next.Store(seq)
+				var wg sync.WaitGroup
+				work := make(chan struct{}, b.N)
+				for range b.N {
+					work <- struct{}{}
+				}
+				close(work)
+				b.ResetTimer()
+				for range n {
+					wg.Go(func() {
+						for range work {
+							if err := s.Do(func(tx *Tx) error { return put(tx, next.Add(1)) }); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				wg.Wait()
+			})
+		}
 	}
 }
