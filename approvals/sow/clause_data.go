@@ -1,6 +1,10 @@
 package sow
 
-import "vault/derive/jcs"
+import (
+	"slices"
+
+	"vault/derive/jcs"
+)
 
 // The promises of section 5.11, a closed set, in its order.
 var promises = []string{"no_training", "no_third_party_sharing", "no_human_reading"}
@@ -14,7 +18,8 @@ func (c *checker) confidentiality(v jcs.Value, path string) {
 	// The rest is younger than the conformance data, whose comparisons read a
 	// list that is not one as no list.
 	in := v.Get("processed_in")
-	places, stated := c.placesAt(in, at(path, "processed_in"))
+	list, stated := c.placesAt(in, at(path, "processed_in"))
+	allowed := setOf(list)
 	for i, p := range v.Get("processors").Items() {
 		pp := at(item(at(path, "processors"), i), "processed_in")
 		own, ok := c.placesAt(p.Get("processed_in"), pp)
@@ -22,7 +27,7 @@ func (c *checker) confidentiality(v jcs.Value, path string) {
 			continue
 		}
 		for _, place := range own {
-			if !has(places, place) {
+			if !allowed[place] {
 				c.add("processor_processed_in_not_subset", pp)
 				break
 			}
@@ -34,13 +39,14 @@ func (c *checker) confidentiality(v jcs.Value, path string) {
 	}
 }
 
-func has(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
+func has(list []string, s string) bool { return slices.Contains(list, s) }
+
+func setOf(list []string) map[string]bool {
+	m := make(map[string]bool, len(list))
+	for _, s := range list {
+		m[s] = true
 	}
-	return false
+	return m
 }
 
 // placesAt reads a list of jurisdictions and adds what is wrong; false if none

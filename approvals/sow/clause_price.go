@@ -1,6 +1,9 @@
 package sow
 
 import (
+	"errors"
+	"fmt"
+
 	"vault/approvals/sow/money"
 	"vault/derive/jcs"
 )
@@ -225,9 +228,23 @@ func (c *checker) settlementLine(v jcs.Value, path string) (s money.Settled) {
 
 // refusal adds a refusal of the arithmetic under its own code.
 func (c *checker) refusal(err error, path string) {
-	if r, ok := err.(*money.Refusal); ok {
-		c.add(Code(r.Code), path)
+	if f := Refused(err, path); f != nil {
+		c.found = append(c.found, *f)
 	}
+}
+
+// Refused returns the finding of a refusal of the money package, nil if the
+// error is none.
+func Refused(err error, member string) *Finding {
+	var r *money.Refusal
+	if !errors.As(err, &r) {
+		return nil
+	}
+	f := one(Code(r.Code), member)
+	if r.Quote.Set {
+		f.Message += fmt.Sprintf(" The quote is %d.", r.Quote.N)
+	}
+	return f
 }
 
 // QuoteOf reads a quote (5.5.8): total, currency, operator_fee.

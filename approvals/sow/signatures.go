@@ -59,11 +59,17 @@ type Record struct {
 	Member   string
 }
 
-// Signatures reads and verifies every record over the document's present
-// bytes.
+// maxRecords bounds how many records of a document are looked at.
+const maxRecords = 32
+
+// Signatures reads and verifies the records over the document's present bytes,
+// the first 32 of them: more are refused by VerifySignatures.
 func (d *Document) Signatures() []Record {
 	var out []Record
 	for i, s := range d.v.Get("signatures").Items() {
+		if i == maxRecords {
+			break
+		}
 		r := Record{Role: s.Get("role").Text(), Key: s.Get("key").Text(), SignedAt: s.Get("signed_at").Text(), Member: item("signatures", i)}
 		if r.Role != Provider && r.Role != Client {
 			r.Fault = "signature_role"
@@ -108,7 +114,7 @@ func (s Seats) Agreed() bool {
 func (d *Document) VerifySignatures(pins Pins) (s Seats) {
 	c := &checker{}
 	list := d.v.Get("signatures")
-	if list.Exists() && list.Kind() != jcs.Array {
+	if list.Exists() && (list.Kind() != jcs.Array || list.Len() > maxRecords) {
 		c.add("signature_list", "signatures")
 	}
 	ignore := func(r Record, code Code) {

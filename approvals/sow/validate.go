@@ -187,15 +187,15 @@ func (c *checker) across(d *Document, o Options) {
 
 // priced checks that scope and rates name the same offerings (5.2, 5.5.1).
 func (c *checker) priced(offerings []string, rates jcs.Value) {
-	var rated []string
+	scoped, rated := setOf(offerings), map[string]bool{}
 	for i, r := range rates.Items() {
 		if o := r.Get("offering"); isText(o) {
-			rated = append(rated, o.Text())
-			c.need(has(offerings, o.Text()), "rate_offering_out_of_scope", item("price.rates", i))
+			rated[o.Text()] = true
+			c.need(scoped[o.Text()], "rate_offering_out_of_scope", item("price.rates", i))
 		}
 	}
 	for i, o := range offerings {
-		c.need(has(rated, o), "offering_unpriced", item("scope.offerings", i))
+		c.need(rated[o], "offering_unpriced", item("scope.offerings", i))
 	}
 }
 
@@ -215,30 +215,25 @@ func (c *checker) declared(v jcs.Value, offerings []string, m *Manifest) {
 		}
 		return
 	}
-	var known []Offering
-	for i, o := range offerings {
-		off, ok := m.Offering(o)
-		if !ok {
-			c.add("scope_offering_not_published", item("scope.offerings", i))
-		}
-		known = append(known, off)
+	published := make(map[string]Offering, len(m.Offerings))
+	for _, o := range m.Offerings {
+		published[o.ID] = o
 	}
-	declares := func(pick func(Offering) []string, name string) bool {
-		for _, o := range known {
-			if has(pick(o), name) {
-				return true
-			}
-		}
-		return false
+	var meters, ids []string
+	for i, name := range offerings {
+		o, ok := published[name]
+		c.need(ok, "scope_offering_not_published", item("scope.offerings", i))
+		meters, ids = append(meters, o.Meters...), append(ids, o.Steps...)
 	}
+	billed, delivered := setOf(meters), setOf(ids)
 	for i, l := range schedule.Items() {
 		if w := l.Get("meter"); isText(w) {
-			c.need(declares(func(o Offering) []string { return o.Meters }, w.Text()), "schedule_meter_undeclared", item("price.schedule", i))
+			c.need(billed[w.Text()], "schedule_meter_undeclared", item("price.schedule", i))
 		}
 	}
 	for i, s := range steps.Items() {
 		if w := s.Get("id"); isText(w) {
-			c.need(declares(func(o Offering) []string { return o.Steps }, w.Text()), "revision_step_undeclared", item("revisions.steps", i))
+			c.need(delivered[w.Text()], "revision_step_undeclared", item("revisions.steps", i))
 		}
 	}
 }

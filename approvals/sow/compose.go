@@ -1,0 +1,80 @@
+package sow
+
+import (
+	"slices"
+
+	"vault/derive/jcs"
+	"vault/derive/tag"
+)
+
+const sowTag = tag.SoW
+
+// object is a JSON object under construction: canonical values by name.
+type object map[string][]byte
+
+// objectOf takes the members of an object as they are.
+func objectOf(v jcs.Value) object {
+	o := object{}
+	for m := range v.Members() {
+		o[m.Name] = m.Value.Canonical()
+	}
+	return o
+}
+
+func (o object) set(name string, canonical []byte) { o[name] = canonical }
+func (o object) text(name, s string)               { o[name] = jcs.AppendString(nil, s) }
+
+// canonical writes the object in RFC 8785 form.
+func (o object) canonical() []byte {
+	names := make([]string, 0, len(o))
+	for n := range o {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, jcs.CompareUTF16)
+	out := []byte{'{'}
+	for i, n := range names {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(jcs.AppendString(out, n), ':'), o[n]...)
+	}
+	return append(out, '}')
+}
+
+func textList(list []string) []byte {
+	out := []byte{'['}
+	for i, s := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = jcs.AppendString(out, s)
+	}
+	return append(out, ']')
+}
+
+// WithSignature returns the document with a signature record added, replacing
+// one of the same role and key; the signed bytes do not change. The record is
+// not verified here.
+func (d *Document) WithSignature(role, key, signedAt string, sig []byte) (*Document, error) {
+	var list [][]byte
+	for _, s := range d.v.Get("signatures").Items() {
+		if s.Get("role").Text() != role || s.Get("key").Text() != key {
+			list = append(list, s.Canonical())
+		}
+	}
+	r := object{}
+	r.text("role", role)
+	r.text("key", key)
+	r.text("signed_at", signedAt)
+	r.text("sig", SignatureText(sig))
+	out := []byte{'['}
+	for i, s := range append(list, r.canonical()) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, s...)
+	}
+	o := objectOf(d.v)
+	o.set("signatures", append(out, ']'))
+	return Parse(o.canonical())
+}
