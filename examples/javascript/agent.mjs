@@ -55,5 +55,5 @@ const action_envelope = { type: 'agentenvelope.actionEnvelope', version: 1, agen
 const payload = { type: 'example.message', text: 'Hello from JavaScript', at: Date.now() }
 const signed = await vault('action.sign', { request_id: randomBytes(16).toString('hex'), action_envelope, payload, interactive: !process.argv.includes('--no-ask') })
 writeFileSync(path, JSON.stringify({ ...kept, last_head: signed.log_head }))
-console.log(JSON.stringify({ record: signed.record, payload, signature: signed.signature }))
+console.log(JSON.stringify({ ...signed, payload })) // all that "vault verify" asks for
 process.exit(0)

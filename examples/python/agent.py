@@ -56,4 +56,4 @@ envelope = {"type": "agentenvelope.actionEnvelope", "version": 1, "agentId": nam
 payload = {"type": "example.message", "text": "Hello from Python", "at": int(time.time() * 1000)}
 signed = vault.call("action.sign", request_id=secrets.token_hex(16), action_envelope=envelope, payload=payload, interactive="--no-ask" not in sys.argv)
 path.write_text(json.dumps({**kept, "last_head": signed["log_head"]}))
-print(json.dumps({"record": signed["record"], "payload": payload, "signature": signed["signature"]}))
+print(json.dumps({**signed, "payload": payload}))  # all that "vault verify" asks for

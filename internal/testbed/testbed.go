@@ -20,7 +20,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -98,7 +97,6 @@ func (b *Bed) Close() {
 type Process struct {
 	cmd  *exec.Cmd
 	done chan struct{}
-	once sync.Once
 }
 
 // Command prepares a program with the environment of the bed and its log as output.
@@ -138,6 +136,9 @@ func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Status is the exit status of a process that has ended, -1 where a signal ended it.
+func (p *Process) Status() int { return p.cmd.ProcessState.ExitCode() }
 
 // Kill ends the process at once and waits for its end.
 func (p *Process) Kill() {

@@ -106,7 +106,8 @@ type part struct {
 	v    jcs.Value
 }
 
-// resultMembers are those of an answer to action.sign, which has no type.
+// resultMembers are those of an answer to action.sign, which has no type. Whoever
+// saved it may have put what was signed beside them, as "payload".
 var resultMembers = []string{"signature", "agent_address", "record"}
 
 // sort finds out what each document is.
@@ -152,6 +153,9 @@ func (s *set) document(p part) {
 		s.signatures = append(s.signatures, part{file: p.file, raw: []byte(p.v.Get("signature").Text())})
 		if a := p.v.Get("attestation"); a.Kind() == jcs.Object {
 			s.attestations = append(s.attestations, part{file: p.file, raw: a.Raw(), v: a})
+		}
+		if signed := p.v.Get("payload"); signed.Kind() == jcs.Object {
+			s.payloads = append(s.payloads, part{file: p.file, raw: signed.Raw(), v: signed})
 		}
 	case kind == envelope.TypeRecord:
 		s.records = append(s.records, p)

@@ -77,6 +77,14 @@ func answer(t *testing.T, attested bool) offline.Document {
 	return offline.Document{Name: "answer.json", Raw: raw}
 }
 
+// together is an attested answer that was saved with what was signed beside it.
+func together(t *testing.T, payload offline.Document) offline.Document {
+	t.Helper()
+	a := answer(t, true)
+	a.Raw = append(bytes.TrimSuffix(a.Raw, []byte("}")), (`,"payload":` + string(payload.Raw) + "}")...)
+	return a
+}
+
 func recordHash(t *testing.T) string {
 	t.Helper()
 	rec, err := envelope.ParseRecord(file(t, "record.json").Raw)
@@ -121,6 +129,8 @@ func TestVerdicts(t *testing.T) {
 		{"another hash pinned", three, offline.Pins{Hash: "0x" + strings.Repeat("0", 64)}, offline.NotValid},
 		{"answer with attestation", []offline.Document{answer(t, true), payload}, offline.Pins{Domain: domain}, offline.Verified},
 		{"answer without attestation", []offline.Document{answer(t, false), payload}, offline.Pins{Domain: domain}, offline.SelfConsistent},
+		{"answer that holds its payload", []offline.Document{together(t, payload)}, offline.Pins{Domain: domain}, offline.Verified},
+		{"answer that holds another payload", []offline.Document{together(t, changed(payload, "inv-9", "inv-8"))}, offline.Pins{Domain: domain}, offline.NotValid},
 		{"changed payload", []offline.Document{record, changed(payload, "inv-9", "inv-8"), sig}, offline.Pins{Address: agent}, offline.NotValid},
 		{"changed signature", []offline.Document{record, payload, changed(sig, "395e", "395f")}, offline.Pins{Address: agent}, offline.NotValid},
 		{"changed record", []offline.Document{changed(record, "ledger:main", "ledger:moon"), payload, sig}, offline.Pins{Address: agent}, offline.NotValid},
