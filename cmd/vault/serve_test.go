@@ -18,12 +18,12 @@ const passphrase = "correct horse battery"
 
 // stage is a place of its own for a vault and its agents, with the real programs.
 type stage struct {
-	t   *testing.T
+	t   testing.TB
 	dir string
 	env []string
 }
 
-func newStage(t *testing.T) *stage {
+func newStage(t testing.TB) *stage {
 	t.Helper()
 	s := &stage{t: t, dir: t.TempDir()}
 	for _, name := range []string{"run", "data", "state", "home"} {
@@ -86,7 +86,7 @@ func (s *stage) start(args ...string) *background {
 	return b
 }
 
-func (b *background) wait(t *testing.T) (string, error) {
+func (b *background) wait(t testing.TB) (string, error) {
 	t.Helper()
 	select {
 	case err := <-b.done:

@@ -204,8 +204,8 @@ func display(ctx context.Context, p Place) []Finding {
 	case !x && !wayland:
 		out = append(out, Finding{"display", Note, "There is no display here.", "Use vault serve."})
 	case x && wayland:
-		out = append(out, Finding{"display", Missing, "Wayland with Xwayland. Windows that use X can log each other's keys, also in the passphrase window.",
-			"Unlock while no program runs that you would not give your passphrase to."})
+		out = append(out, Finding{"display", Note, "Wayland with Xwayland. What is typed into a window drawn on Wayland is seen by no other program; one drawn through Xwayland can be watched by programs that use X.",
+			"Start the vault without DISPLAY to be sure that its windows are drawn on Wayland."})
 	case x:
 		out = append(out, Finding{"display", Missing, "X11. Any program on this display can log your keys, also in the passphrase window, and can click.",
 			"Give agents a container or an account of their own, without this display."})
