@@ -143,6 +143,7 @@ type launcher struct {
 	last   *keyProcess
 	owner  typist
 	bend   func(*keyProcess)
+	config func(*sign.Config)
 }
 
 func newLauncher(dir string, clock *testClock) *launcher {
@@ -155,7 +156,7 @@ func (l *launcher) Exists() (bool, error) {
 }
 
 func (l *launcher) Launch(context.Context) (approvals.KeyProcess, error) {
-	s := sign.New(sign.Config{
+	c := sign.Config{
 		Custody: custody.Config{
 			Dir: l.dir, Rand: rand.Reader, Now: func() time.Time { return time.UnixMilli(l.clock.Now()) },
 			KDF: cheapKDF{}, Evidence: []string{store.FileName},
@@ -163,7 +164,11 @@ func (l *launcher) Launch(context.Context) (approvals.KeyProcess, error) {
 		Clock:  l.clock,
 		Window: func(context.Context, keys.Surface) (sign.Window, error) { w := l.owner; return &w, nil },
 		Cost:   func(context.Context) (custody.Params, error) { return custody.Floor, nil },
-	})
+	}
+	if l.config != nil {
+		l.config(&c)
+	}
+	s := sign.New(c)
 	l.last = &keyProcess{Signer: s, done: make(chan struct{}), signed: &l.signed}
 	if l.bend != nil {
 		l.bend(l.last)

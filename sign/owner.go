@@ -28,7 +28,7 @@ type Window interface {
 // those of the secret window's own line.
 type Question struct {
 	Form        string // "new_passphrase" | "passphrase" | "show_words" | "ask_words" | "restore"
-	Purpose     string // "create" | "unlock" | "restore" | "protection" | "words" | "backup" | "prove"
+	Purpose     string // "create" | "unlock" | "restore" | "restore_backup" | "protection" | "words" | "backup" | "prove"
 	Problem     string // what was wrong with the answer before, or ""
 	Place       int    // which word, from 1
 	Places      []int  // ask_words: which words, from 1
@@ -361,6 +361,18 @@ func (s *Signer) Restore(ctx context.Context, r keys.Restore) (keys.Public, erro
 	if err := s.shutOnly(); err != nil {
 		return keys.Public{}, err
 	}
+	v, err := s.restore(ctx, r)
+	if err != nil && v == nil {
+		return keys.Public{}, s.fault(err)
+	}
+	return s.install(v)
+}
+
+// restore makes the new instance. Where there is one, it is there despite an error.
+func (s *Signer) restore(ctx context.Context, r keys.Restore) (*custody.Vault, error) {
+	if r.Backup != "" {
+		return s.restoreBackup(ctx, r)
+	}
 	var v *custody.Vault
 	err := s.talk(ctx, r.Surface, func(t *talk) error {
 		q := Question{Form: "restore", Purpose: "restore"}
@@ -407,10 +419,46 @@ func (s *Signer) Restore(ctx context.Context, r keys.Restore) (keys.Public, erro
 			return err
 		}
 	})
-	if err != nil && v == nil {
-		return keys.Public{}, s.fault(err)
+	return v, err
+}
+
+// restoreBackup is restore from a backup file. What it holds of rights is suspended
+// like after any other restoring; the log in it is for reading.
+func (s *Signer) restoreBackup(ctx context.Context, r keys.Restore) (v *custody.Vault, err error) {
+	if s.cfg.OpenBackup == nil {
+		return nil, refuse("no_backup", "this build opens no backups")
 	}
-	return s.install(v)
+	err = s.talk(ctx, r.Surface, func(t *talk) error {
+		return t.passphrase(Question{Purpose: "restore_backup"}, 0, func(of *custody.Secret) error {
+			sealed, err := s.cfg.OpenBackup(ctx, r, of)
+			if err != nil {
+				return err
+			}
+			var p *custody.Secret
+			defer func() { p.Destroy() }()
+			if custody.Protection(r.Protection).UsesPassphrase() {
+				if p, err = t.newPassphrase(Question{Purpose: "restore"}); err != nil {
+					return err
+				}
+			}
+			params, err := s.cost(ctx, r.Protection)
+			if err != nil {
+				return err
+			}
+			v, err = custody.RestorePortable(ctx, s.cfg.Custody, custody.Request{
+				Protection: custody.Protection(r.Protection), Passphrase: p, Params: params,
+			}, sealed, of)
+			if errors.Is(err, custody.ErrWrongPassphrase) || errors.Is(err, custody.ErrDamaged) {
+				// The file opened: asking again would not help.
+				return refuse(codeNotBackup, "the file's parts do not belong together")
+			}
+			if err != nil {
+				return err
+			}
+			return setStart(ctx, v, "restored")
+		})
+	})
+	return v, err
 }
 
 // rootProblem says what was wrong with typed words, and with which.

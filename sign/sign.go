@@ -35,8 +35,8 @@ type Clock interface {
 	Boot() int64
 }
 
-// Config is what a [Signer] needs. All members are needed but Fault and
-// Backup.
+// Config is what a [Signer] needs. All members are needed but Fault, Backup and
+// OpenBackup.
 type Config struct {
 	Custody custody.Config
 	Clock   Clock
@@ -49,6 +49,10 @@ type Config struct {
 	Fault func(error)
 	// Backup writes a backup file in a process of its own. Nil: there are no backups.
 	Backup func(ctx context.Context, b keys.Backup, sealed []byte, passphrase *custody.Secret) error
+	// OpenBackup opens a backup file in a process of its own: it returns the sealed
+	// part and writes the store's copy where r says. [custody.ErrWrongPassphrase]
+	// means that the passphrase does not open it. Nil: no backup can be restored.
+	OpenBackup func(ctx context.Context, r keys.Restore, passphrase *custody.Secret) (sealed []byte, err error)
 }
 
 // Limits of one call and of what is remembered.
@@ -165,6 +169,7 @@ const (
 	codeSuspended     = "suspended"
 	codeBadPermit     = "bad_permit"
 	codeNotDone       = "not_done"
+	codeNotBackup     = "not_backup"
 )
 
 var errNoPasskey = refuse(codeNoPasskey, "this needs a passkey and none is enrolled")

@@ -71,11 +71,13 @@ type Unlock struct {
 }
 
 // Restore makes a new instance of the root whose words or hex the owner types
-// in the secret window. The vault folder must hold no vault, or one whose root
-// is the same.
+// in the secret window, or that lies in a backup file whose passphrase the owner
+// types there. The vault folder must hold no vault, or one whose root is the same.
 type Restore struct {
 	Protection Protection
 	Surface    Surface
+	Backup     string // absolute path of a backup file; empty: words or hex
+	Store      string // with Backup: absolute path of a new file for the copy of the store; the desk's to place or remove
 }
 
 // Load hands the key process the log so that it can rebuild its own state:

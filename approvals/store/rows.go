@@ -2,7 +2,9 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
+	"iter"
 )
 
 // Tx is a transaction of the writer. It is good only inside the function that
@@ -266,6 +268,25 @@ func (s *Store) OldPermits(kind string) ([]Permit, error) {
 	})
 	return out, err
 }
+
+// OldEntries gives the log of an archived instance, in order, until an error. The
+// store is held meanwhile.
+func (s *Store) OldEntries(instance string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		err := s.read("SELECT "+entryColumns+" FROM old_entries WHERE instance = ? ORDER BY seq", []any{instance}, func(r *sql.Rows) error {
+			e, err := scanEntry(r)
+			if err == nil && !yield(e, nil) {
+				err = errStopped
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+var errStopped = errors.New("no more rows are wanted")
 
 func (s *Store) requests(where string, args ...any) ([]Request, error) {
 	var out []Request

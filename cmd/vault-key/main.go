@@ -4,7 +4,7 @@
 //
 // It also runs, started by itself, as one of its own short-lived helpers: the
 // passphrase function (kdf), one keyring call (keyring), the writing of a
-// backup (backup). It takes no settings from its environment and opens no
+// backup (backup) and its reading (open-backup). It takes no settings from its environment and opens no
 // socket.
 package main
 
@@ -29,9 +29,11 @@ func main() { os.Exit(run(os.Args)) }
 
 // Exit codes.
 const (
-	exitOK    = 0
-	exitFault = 1
-	exitUsage = 2
+	exitOK        = 0
+	exitFault     = 1
+	exitUsage     = 2
+	exitWrong     = 3 // the passphrase does not open the backup
+	exitNotBackup = 4
 )
 
 func run(args []string) int {
@@ -57,6 +59,11 @@ func run(args []string) int {
 			return usage()
 		}
 		return backupMain(args[2], args[3], os.Stdin)
+	case "open-backup":
+		if len(args) != 4 {
+			return usage()
+		}
+		return openBackupMain(args[2], args[3], os.Stdin, os.Stdout)
 	}
 	return usage()
 }
@@ -102,7 +109,7 @@ func serve(dir string) int {
 		Window: openWindow,
 		Cost:   calibrated(kdf),
 		Fault:  func(err error) { fmt.Fprintln(os.Stderr, "vault-key:", err) },
-		Backup: backups{runner}.write,
+		Backup: backups{runner}.write, OpenBackup: backups{runner}.open,
 	})
 	err = keys.Serve(conn, signer, func(method string, stack []byte) {
 		fmt.Fprintf(os.Stderr, "vault-key: fault in %s\n%s", method, stack)

@@ -73,6 +73,7 @@ func (p *program) root() *cobra.Command {
 		p.logCommand(),
 		p.backupCommand(),
 		p.restoreCommand(),
+		p.restoredCommand(),
 		p.lockCommand(),
 		p.doctorCommand(),
 		p.agentCommand(),

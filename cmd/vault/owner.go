@@ -203,11 +203,39 @@ func (p *program) backupCommand() *cobra.Command {
 	}
 }
 
+// restoredCommand says to the vault what no file can: that older files were put back.
+func (p *program) restoredCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "restored",
+		Short: "Say that the files of this vault were put back from a copy: a new instance begins",
+		Long: "Say that the files of this vault were put back from a copy. What was used since that copy was made is\n" +
+			"not known, so a new instance begins: the same addresses, a new log, no grants. The old log is kept aside.",
+		Args: none,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return onTerminal(c.Context(), p.withDesk, func(o approvals.Owner) error {
+				// A vault that has noticed by itself opens for this and for nothing else.
+				shut := o.Unlock(c.Context(), keys.SurfaceTerminal)
+				if shut != nil && o.Status().State != approvals.StateReadOnly {
+					return shut
+				}
+				if err := o.NewInstance(c.Context()); err != nil {
+					if shut != nil {
+						return shut
+					}
+					return err
+				}
+				return p.printf("A new instance has begun. The addresses are the same as before. Earlier uses are not known here; old grants are not in force.\n")
+			})
+		},
+	}
+}
+
 func (p *program) restoreCommand() *cobra.Command {
 	protection := string(keys.ProtectKeyringAndPassphrase)
+	var backup string
 	c := &cobra.Command{
 		Use:   "restore",
-		Short: "Restore a vault from its recovery words, as a new instance",
+		Short: "Restore a vault from its recovery words or a backup file, as a new instance",
 		Args:  none,
 		RunE: func(c *cobra.Command, _ []string) error {
 			choice := keys.Protection(protection)
@@ -216,14 +244,31 @@ func (p *program) restoreCommand() *cobra.Command {
 			default:
 				return usageError(fmt.Sprintf("the protection is %s, %s or %s", keys.ProtectKeyringAndPassphrase, keys.ProtectPassphrase, keys.ProtectKeyring))
 			}
+			file := ""
+			if backup != "" {
+				var err error
+				if file, err = filepath.Abs(backup); err != nil {
+					return err
+				}
+				if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+					return &failure{code: "backup_unreadable", detail: backup, status: statusUsage, err: err}
+				}
+			}
 			return onTerminal(c.Context(), p.withAnyDesk, func(o approvals.Owner) error {
-				if err := o.Restore(c.Context(), choice, keys.SurfaceTerminal); err != nil {
+				var err error
+				if file != "" {
+					err = o.RestoreBackup(c.Context(), file, choice, keys.SurfaceTerminal)
+				} else {
+					err = o.Restore(c.Context(), choice, keys.SurfaceTerminal)
+				}
+				if err != nil {
 					return err
 				}
 				return p.printf("Restored. The addresses are the same as before. Earlier uses are not known here; old grants are not in force.\n")
 			})
 		},
 	}
+	c.Flags().StringVar(&backup, "backup", "", "`file` that vault backup has written; recovery words are asked where it is not given")
 	c.Flags().StringVar(&protection, "protection", protection, "what shall open it: keyring-and-passphrase, passphrase or keyring")
 	return c
 }

@@ -92,6 +92,11 @@ func (d *Desk) Restore(_ context.Context, p keys.Protection, _ keys.Surface) err
 	return d.call("restore " + string(p))
 }
 
+// RestoreBackup implements [approvals.Owner].
+func (d *Desk) RestoreBackup(_ context.Context, file string, p keys.Protection, _ keys.Surface) error {
+	return d.call("restore backup " + file + " " + string(p))
+}
+
 // NewInstance implements [approvals.Owner].
 func (d *Desk) NewInstance(context.Context) error { return d.call("new instance") }
 

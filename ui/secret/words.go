@@ -34,6 +34,8 @@ func words(q Question, button string) (title, line string) {
 		return "Your passphrase", "The recovery words are about to be shown."
 	case "instance":
 		return "Your passphrase", "A new instance is about to begin; grants are then suspended."
+	case "restore_backup":
+		return "The passphrase of the backup file", "It was typed when the file was written. A new one for this computer is asked next."
 	case "backup":
 		return "Your passphrase", "A backup is about to be written."
 	}
@@ -46,6 +48,9 @@ func problems(q Question) string {
 	case "":
 		return ""
 	case "wrong_passphrase":
+		if q.Purpose == "restore_backup" {
+			return "That passphrase does not open the backup. Nothing was changed."
+		}
 		return "That passphrase does not open this vault. Nothing was changed."
 	case "not_equal":
 		return "The two are not the same. Type them again."

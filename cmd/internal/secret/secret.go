@@ -40,11 +40,12 @@ const (
 	ForCreate     Purpose = "create"
 	ForUnlock     Purpose = "unlock"
 	ForRestore    Purpose = "restore"
-	ForProtection Purpose = "protection" // what opens the vault is changed
-	ForWords      Purpose = "words"      // the recovery words are to be shown
-	ForBackup     Purpose = "backup"     // a passphrase for a backup file
-	ForProve      Purpose = "prove"      // an approval at the terminal
-	ForInstance   Purpose = "instance"   // a new instance is to be started
+	ForBackupFile Purpose = "restore_backup" // the passphrase of the backup file that is restored
+	ForProtection Purpose = "protection"     // what opens the vault is changed
+	ForWords      Purpose = "words"          // the recovery words are to be shown
+	ForBackup     Purpose = "backup"         // a passphrase for a backup file
+	ForProve      Purpose = "prove"          // an approval at the terminal
+	ForInstance   Purpose = "instance"       // a new instance is to be started
 )
 
 // Problem says what was wrong with the answer before; the window has a

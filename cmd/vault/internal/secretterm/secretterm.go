@@ -36,6 +36,7 @@ var purposes = map[secret.Purpose]string{
 	secret.ForCreate:     "A new vault.",
 	secret.ForUnlock:     "Unlock the vault.",
 	secret.ForRestore:    "Restore a vault.",
+	secret.ForBackupFile: "Restore a vault from a backup file. Its passphrase is the one that was typed when the file was written.",
 	secret.ForProtection: "What opens the vault is changed.",
 	secret.ForWords:      "The recovery words are to be shown.",
 	secret.ForBackup:     "A passphrase for the backup file. It opens that file and nothing else.",
@@ -88,6 +89,10 @@ func problem(a secret.Ask) string {
 	switch a.Problem {
 	case secret.WrongWord:
 		return fmt.Sprintf("That is not word %d. Look at your paper and try again.", a.Place)
+	case secret.WrongPassphrase:
+		if a.Purpose == secret.ForBackupFile {
+			return "That passphrase does not open the backup. Nothing was changed."
+		}
 	case secret.OtherVault:
 		return fmt.Sprintf("These words open another vault, %s. Nothing was changed.", plain.TerminalLine(a.Fingerprint))
 	}

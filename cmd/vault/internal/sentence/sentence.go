@@ -74,6 +74,8 @@ var table = []row{
 	{"folder_unusable", "The vault's folder cannot be read, or cannot be made. Nothing was changed.", "Name another with VAULT_HOME."},
 	{"anchor_not_kept", "The head of the log was not written to the keyring.", "Unlock the keyring, then lock and unlock the vault."},
 	{"share_left", "An old share of the key was left in the keyring.", "Remove it there."},
+	{"not_backup", "That file is no backup of a vault, or not a whole one. Nothing was restored.", "Name another copy of it."},
+	{"backup_unreadable", "The backup cannot be read, or what is in it cannot be written here. Nothing was restored.", "Look at the file and at the disk."},
 	{"other_root", "These words open another vault. Nothing was changed.", "Look at your paper and try again."},
 	{"words_count", "24 words are needed. Nothing was changed.", "Look at your paper and try again."},
 	{"words_unknown", "A word is not in the list. Nothing was changed.", "Look at your paper and try again."},

@@ -3,6 +3,7 @@ package terminal
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -82,12 +83,21 @@ func (s *Surface) domainForm(ctx context.Context) (f approvals.DomainForm, err e
 	return f, err
 }
 
-func (s *Surface) restore(ctx context.Context, _ []string) error {
+func (s *Surface) restore(ctx context.Context, args []string) error {
 	p, err := s.protection(ctx)
 	if err != nil || p == "" {
 		return err
 	}
-	if err := s.owner.Restore(ctx, p, keys.SurfaceTerminal); err != nil {
+	if len(args) == 1 {
+		file, aerr := filepath.Abs(args[0])
+		if aerr != nil {
+			return aerr
+		}
+		err = s.owner.RestoreBackup(ctx, file, p, keys.SurfaceTerminal)
+	} else {
+		err = s.owner.Restore(ctx, p, keys.SurfaceTerminal)
+	}
+	if err != nil {
 		return err
 	}
 	return s.console.Print("Restored. The addresses are the same as before. Earlier uses are not known here.\n")

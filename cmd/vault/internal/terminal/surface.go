@@ -43,7 +43,7 @@ func commands() []command {
 		{"list", "", "what waits for you", (*Surface).list},
 		{"open", "[N]", "show the next decision, or number N of the list", (*Surface).open},
 		{"create", "", "create a vault here", (*Surface).create},
-		{"restore", "", "restore a vault from its recovery words", (*Surface).restore},
+		{"restore", "[FILE]", "restore a vault from its recovery words, or from a backup file", (*Surface).restore},
 		{"unlock", "", "open the vault", (*Surface).unlock},
 		{"lock", "", "lock the vault; its keys leave memory", (*Surface).lock},
 		{"words", "", "show the recovery words in the secret window", (*Surface).words},
@@ -97,7 +97,7 @@ func (s *Surface) Run(ctx context.Context) error {
 		return err
 	}
 	if s.owner.Status().State == approvals.StateNone {
-		if err := s.console.Print("No vault exists here. Type create to make one, or restore to bring one back from its words.\n"); err != nil {
+		if err := s.console.Print("No vault exists here. Type create to make one, or restore to bring one back from its words or a backup.\n"); err != nil {
 			return err
 		}
 	}
