@@ -25,7 +25,7 @@ func (p *program) place() (survey.Place, error) {
 	if err != nil {
 		keys = "vault-key" // it is then said to be missing
 	}
-	return survey.Place{Folder: home, Keys: keys, Window: hasWindow, Getenv: p.getenv, Own: hygiene.Status()}, nil
+	return survey.Place{Folder: home, Keys: keys, Window: hasWindow, Getenv: p.getenv, X11: survey.X11, Own: hygiene.Status()}, nil
 }
 
 func (p *program) doctorCommand() *cobra.Command {

@@ -51,8 +51,12 @@ type Place struct {
 	Keys   string // path of vault-key
 	Window bool   // whether this build has a window
 	Getenv func(string) string
+	X11    string         // folder in which X servers of this machine put their sockets
 	Own    hygiene.Report // of this process
 }
+
+// X11 is the usual folder of X servers' sockets.
+const X11 = "/tmp/.X11-unix"
 
 const patience = 2 * time.Second
 
@@ -307,7 +311,7 @@ func Agent(ctx context.Context, p Place) Reach {
 	processes, readable := vaultProcesses()
 	seen := reach("processes", processes > 0, "It shares the process table with a vault, and may send it signals.", "No vault's process can be seen.", apart)
 	reach("memory", readable > 0, "It can read the memory of a vault's process.", "It can read the memory of no vault's process.", "Run vault doctor as the owner.")
-	screen := reach("display", reachesDisplay(p.Getenv), "It can reach a display: it may see your screen, click and type.", "No display can be reached.",
+	screen := reach("display", reachesDisplay(p), "It can reach a display: it may see your screen, click and type.", "No display can be reached.",
 		"Run the agent without DISPLAY and WAYLAND_DISPLAY, in a container without their sockets.")
 	switch {
 	case screen:
@@ -332,9 +336,9 @@ func reachesKeyring(ctx context.Context) bool {
 }
 
 // reachesDisplay tries the sockets of displays, whether or not a variable names them.
-func reachesDisplay(getenv func(string) string) bool {
-	patterns := []string{filepath.Join(os.TempDir(), ".X11-unix", "X*")}
-	if run := getenv("XDG_RUNTIME_DIR"); run != "" {
+func reachesDisplay(p Place) bool {
+	patterns := []string{filepath.Join(p.X11, "X*")}
+	if run := p.Getenv("XDG_RUNTIME_DIR"); run != "" {
 		patterns = append(patterns, filepath.Join(run, "wayland-*"))
 	}
 	for _, pattern := range patterns {
@@ -343,7 +347,7 @@ func reachesDisplay(getenv func(string) string) bool {
 			return true
 		}
 	}
-	return Display(getenv)
+	return Display(p.Getenv)
 }
 
 // Display says whether the display that the variables name answers. It blocks for
@@ -363,7 +367,7 @@ func Display(getenv func(string) string) bool {
 	}
 	number, _, _ = strings.Cut(number, ".")
 	if host == "" || host == "unix" {
-		path := "/tmp/.X11-unix/X" + number
+		path := filepath.Join(X11, "X"+number)
 		return answers("unix", path, "@"+path)
 	}
 	n, err := strconv.Atoi(number)

@@ -1,0 +1,142 @@
+package survey
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"vault/cmd/internal/hygiene"
+)
+
+// place is a machine on which nothing of a vault can be reached.
+func place(t *testing.T) (Place, map[string]string) {
+	t.Helper()
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(t.TempDir(), "none"))
+	env := map[string]string{"XDG_RUNTIME_DIR": t.TempDir()}
+	return Place{Folder: filepath.Join(t.TempDir(), "none"), Keys: filepath.Join(t.TempDir(), "none"), X11: t.TempDir(),
+		Getenv: func(name string) string { return env[name] }}, env
+}
+
+func find(t *testing.T, list []Finding, name string) Finding {
+	t.Helper()
+	i := slices.IndexFunc(list, func(f Finding) bool { return f.Name == name })
+	if i < 0 {
+		t.Fatalf("no finding called %s in %+v", name, list)
+	}
+	return list[i]
+}
+
+func listen(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+}
+
+func TestWhatAnAgentReachesMakesItsClass(t *testing.T) {
+	for _, row := range []struct {
+		name, finding string
+		notA          bool // B or more
+		c             bool
+		arrange       func(*testing.T, *Place, map[string]string)
+	}{
+		{"nothing", "vault folder", false, false, func(*testing.T, *Place, map[string]string) {}},
+		{"the files", "vault folder", true, false, func(t *testing.T, p *Place, _ map[string]string) { p.Folder = t.TempDir() }},
+		{"an X server that no variable names", "display", true, true, func(t *testing.T, p *Place, _ map[string]string) {
+			listen(t, filepath.Join(p.X11, "X7"))
+		}},
+		{"Wayland that no variable names", "display", true, true, func(t *testing.T, _ *Place, env map[string]string) {
+			listen(t, filepath.Join(env["XDG_RUNTIME_DIR"], "wayland-0"))
+		}},
+		{"a socket that nobody serves", "display", false, false, func(t *testing.T, p *Place, _ map[string]string) {
+			if err := os.WriteFile(filepath.Join(p.X11, "X8"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p, env := place(t)
+			row.arrange(t, &p, env)
+			seen, _ := vaultProcesses() // of somebody else on this machine
+			r := Agent(t.Context(), p)
+			want := "A"
+			switch {
+			case row.c:
+				want = "C"
+			case row.notA || seen > 0:
+				want = "B"
+			}
+			if r.Class != want {
+				t.Errorf("class %s, want %s: %+v", r.Class, want, r.Findings)
+			}
+			if f := find(t, r.Findings, row.finding); (f.Mark == Missing) != row.notA || (f.Mark == Missing) != (f.Remedy != "") {
+				t.Errorf("%+v", f)
+			}
+		})
+	}
+}
+
+func TestHowAProcessIsClosed(t *testing.T) {
+	for _, row := range []struct {
+		report hygiene.Report
+		name   string
+		want   Mark
+	}{
+		{hygiene.Report{Closed: hygiene.ClosedBorn, NoCore: true}, "this process", Works},
+		{hygiene.Report{Closed: hygiene.ClosedLate, NoCore: true}, "this process", Missing},
+		{hygiene.Report{Closed: hygiene.ClosedNever, NoCore: true}, "this process", Missing},
+		{hygiene.Report{Closed: hygiene.ClosedBorn}, "core files", Missing},
+		{hygiene.Report{Closed: hygiene.ClosedBorn, Traced: true}, "tracer", Missing},
+	} {
+		if f := find(t, closed(row.report), row.name); f.Mark != row.want || (f.Mark == Missing) != (f.Remedy != "") {
+			t.Errorf("%+v: %+v", row.report, f)
+		}
+	}
+}
+
+func TestFolders(t *testing.T) {
+	open := filepath.Join(t.TempDir(), "open")
+	if err := os.Mkdir(open, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	private := filepath.Join(t.TempDir(), "private")
+	if err := os.Mkdir(private, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for dir, want := range map[string]Mark{open: Missing, private: Works, filepath.Join(open, "none"): Note} {
+		if f := folderOf(dir); f.Mark != want || (f.Mark == Missing) != (f.Remedy != "") {
+			t.Errorf("%s: %+v", dir, f)
+		}
+	}
+}
+
+// A keyring that has taken its name and does not answer stops nobody.
+func TestASilentKeyringIsSaid(t *testing.T) {
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", silentBus(t))
+	f := keyring(t.Context())
+	if f.Mark != Missing || !strings.Contains(f.Sentence, "does not answer") {
+		t.Errorf("%+v", f)
+	}
+}
+
+// Every finding of a whole look has a sentence, and what is missing a remedy.
+func TestOwner(t *testing.T) {
+	p, env := place(t)
+	for _, display := range []string{"", ":99999"} {
+		env["DISPLAY"] = display
+		p.Window = display != ""
+		for _, f := range Owner(t.Context(), p) {
+			if f.Name == "" || !strings.HasSuffix(f.Sentence, ".") || f.Mark == Missing && f.Remedy == "" {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+	if f := find(t, Owner(t.Context(), p), "display"); f.Mark != Missing || !strings.Contains(f.Sentence, "log your keys") {
+		t.Errorf("X11: %+v", f)
+	}
+}
