@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 	"fyne.io/fyne/v2/driver/desktop"
 	"fyne.io/fyne/v2/widget"
 
@@ -121,7 +122,7 @@ func clickStrip(inset float32) fyne.CanvasObject {
 
 // stack puts fixed objects above and below one that takes the rest.
 func stack(above []fyne.CanvasObject, middle fyne.CanvasObject, below ...fyne.CanvasObject) *fyne.Container {
-	return fyne.NewContainerWithLayout(&stackLayout{len(above)}, append(append(append([]fyne.CanvasObject{}, above...), middle), below...)...)
+	return container.New(&stackLayout{len(above)}, append(append(append([]fyne.CanvasObject{}, above...), middle), below...)...)
 }
 
 type stackLayout struct{ above int }

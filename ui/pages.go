@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"fyne.io/fyne/v2"
+	"fyne.io/fyne/v2/container"
 
 	"vault/approvals"
 	"vault/ui/look"
@@ -82,7 +83,7 @@ func (u *UI) pages() fyne.CanvasObject {
 		below = append(below, clickStrip(32))
 	}
 	paper := stack(nil, parts.Over(look.NewBox(look.Paper, "", 0), s), below...)
-	return fyne.NewContainerWithLayout(&railLayout{}, side, look.Rule(), paper)
+	return container.New(&railLayout{}, side, look.Rule(), paper)
 }
 
 // banners are what the vault has to say on every page.

@@ -16,7 +16,6 @@ type question struct {
 	confirm *parts.Button
 	acts    map[*parts.Choice]func()
 	back    func()
-	stay    bool // the rows are not a step aside: there is no way back
 }
 
 func newQuestion(u *UI, back func()) *question {

@@ -32,17 +32,6 @@ func short(hex string) string {
 	return plain.TerminalLine(h[:8] + "…" + h[len(h)-8:])
 }
 
-// grouped writes hex digits in groups of four.
-func grouped(hex string, digits int) string {
-	h := strings.ToUpper(strings.TrimPrefix(hex, "0x"))
-	h = h[:min(len(h), digits)]
-	var out []string
-	for len(h) > 4 {
-		out, h = append(out, h[:4]), h[4:]
-	}
-	return strings.Join(append(out, h), " ")
-}
-
 func (u *UI) at(ms int64) time.Time { return time.UnixMilli(ms).In(u.opts.Zone) }
 
 // day writes a date as 31 December 2026.

@@ -44,7 +44,7 @@ func Text(s Style, c fyne.ThemeColorName, text string) *Paragraph {
 	return Para(Run{Text: text, Style: s, Color: c})
 }
 
-// Words makes a single line of our own words, as wide as they are.
+// Word makes a single line of our own words, as wide as they are.
 func Word(s Style, c fyne.ThemeColorName, text string) *Paragraph {
 	p := Text(s, c, text)
 	p.oneLine = true
