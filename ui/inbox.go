@@ -119,7 +119,6 @@ func (u *UI) connect(empty bool) fyne.CanvasObject {
 		{"Where the vault listens", "export VAULT_SOCK=" + shellQuote(sock)},
 		{"Ask to pair, from the agent’s side", "vault agent pair --name my-agent"},
 		{"Or with nothing but Python", "python3 examples/python/agent.py " + shellQuote(domain)},
-		{"Or any MCP client", `{"mcpServers":{"vault":{"command":"vault","args":["mcp"],"env":{"VAULT_SOCK":` + jsonQuote(sock) + `}}}}`},
 	}
 	objs := []fyne.CanvasObject{}
 	if empty {
@@ -146,10 +145,6 @@ func shellQuote(s string) string {
 		return s
 	}
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-func jsonQuote(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
 // decidedToday are the last decisions of the day, from the log.

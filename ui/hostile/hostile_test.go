@@ -208,7 +208,7 @@ func FuzzBlock(f *testing.F) {
 		f.Add(s, 200)
 	}
 	f.Fuzz(func(t *testing.T, s string, width int) {
-		if width < 120 || width > 2000 {
+		if width < 240 || width > 2000 { // below, the strip needs all of the height
 			width = 300
 		}
 		b, _ := block(t, s, true, fyne.NewSize(float32(width), 240))
