@@ -4,6 +4,7 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,3 +51,5 @@ func sign(t testing.TB, d *sow.Document, role, label string) *sow.Document {
 	}
 	return out
 }
+
+func asActError(err error, to **sow.ActError) bool { return errors.As(err, to) }

@@ -381,7 +381,9 @@ func TestMutations(t *testing.T) {
 			if i < 0 {
 				t.Fatalf("no %s %s among %v", want, m.code, f)
 			}
-			top := func(path string) string { return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0] }
+			top := func(path string) string {
+				return strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' })[0]
+			}
 			crosses := m.code == "not_i_json" || m.code == "client_seat_not_blank" || m.code == "input_binding_published"
 			if !crosses && top(f[i].Member) != top(m.path) {
 				t.Errorf("blamed on %s", f[i].Member)
