@@ -65,6 +65,39 @@ type Ask struct {
 type Answer struct {
 	Pending string          // request id to await again
 	Result  json.RawMessage // method's own result
+	Asks    []Question      // with Pending, of a moment: the owner's questions that are not answered yet
+}
+
+// Presentation is a tool result, or a bare binding moment, that an agent lays before its owner
+// (Briefing-and-Binding Envelope 8.1, 9.3). Exactly one of ToolResult and BindingMoment is set. The documents
+// are the received bytes, cut from the message.
+type Presentation struct {
+	Session       string // chosen by the client; never empty
+	ToolResult    []byte // a whole tool result; its top-level member binding_moment is the envelope
+	BindingMoment []byte // the bare value of that member
+	Fallback      string // with BindingMoment: what is shown where it cannot be, hostile text
+	Actions       []byte // what stands behind the options (moment.ParseBehind), or nil
+	ToolServer    string // the tool's server as the agent names it, hostile text; may be empty
+}
+
+// Question is one that the owner asks about a line of an open moment. It is no resolution.
+type Question struct {
+	ID   string `json:"id"`
+	Line string `json:"line"` // see [Owner.Ask]
+	Text string `json:"question"`
+	At   int64  `json:"at"` // milliseconds since epoch
+}
+
+// Reply is an agent's answer to a [Question], at most 16 KiB of text.
+type Reply struct {
+	Session, Moment, Question, Text string
+}
+
+// MomentAction asks for the signature that a selected option allows (section 7.3).
+type MomentAction struct {
+	Session string
+	Moment  string
+	Action  []byte // as received
 }
 
 // Agents is what a connection may ask of the desk. It has no way to decide.
@@ -99,5 +132,22 @@ type Conversation interface {
 	// RecordGet gives the public action record of a request that was signed.
 	RecordGet(ctx context.Context, request string) (json.RawMessage, error)
 	SessionEnd(ctx context.Context, session string) error
+
+	// MomentPresent lays a moment before the owner and waits. Result: exactly the object of section
+	// 7.3, {"binding_moment_resolution":…}, or {"fallback":{"reason","sentence","path"?}} where no
+	// envelope could be shown; reason is one of package moment's, or a code of docs/protocol.md. The
+	// pending id is the moment's; it is the same for the same client, session and envelope, and a moment
+	// that was resolved gives the same resolution again.
+	MomentPresent(ctx context.Context, p Presentation) (Answer, error)
+	// MomentAwait takes a moment up again, as MomentPresent does. It comes back early with a question
+	// that it has not told yet; every question that is not answered stands in every pending answer.
+	MomentAwait(ctx context.Context, session, moment string) (Answer, error)
+	// MomentSay answers one of the owner's questions, once. The moment stays open.
+	MomentSay(ctx context.Context, r Reply) error
+	// MomentSign signs the action of the option that was selected: only under the envelope that was
+	// shown with it, only if its recomputed digest is that option's, and only once; the same call
+	// again gives the same answer. An action that did not stand in the option's row is shown on a
+	// sheet of its own first. The result is ActionSign's; the pending id is the moment's.
+	MomentSign(ctx context.Context, a MomentAction) (Answer, error)
 	Close()
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"vault/approvals/keys"
+	"vault/approvals/moment"
 	"vault/derive/jcs"
 )
 
@@ -80,7 +81,12 @@ type ItemKind string
 const (
 	ItemPairing ItemKind = "pairing"
 	ItemAction  ItemKind = "action"
-	ItemWords   ItemKind = "words" // the recovery words are still to be written down
+	ItemWords   ItemKind = "words"  // the recovery words are still to be written down
+	ItemMoment  ItemKind = "moment" // a binding moment: a decision that an agent needs
+	// ItemNote is for reading only: something that came as a decision and could not be shown as one, or
+	// that was answered before. It can be opened at any time, stands in nobody's way, and
+	// ends with [Owner.Dismiss].
+	ItemNote ItemKind = "note"
 )
 
 // Item is an Inbox row. Title and Detail are the vault's words; Agent is the owner's
@@ -96,6 +102,9 @@ type Item struct {
 	Merged    int    // how many equal requests this row stands for, at least 1
 	Next      bool   // the one that can be opened now
 	Note      string // code of a remark, e.g. "locked", or empty
+	Session   string // moment, note: the client's session, hostile text
+	Stem      string // moment: its question, hostile text
+	Reason    string // note: why it is only one, see [NoteSheet]
 }
 
 // Sheet is everything that is shown for one decision. Digest names it: what is approved is this digest.
@@ -111,6 +120,8 @@ type Sheet struct {
 	Merged   int
 	Pairing  *PairingSheet
 	Action   *ActionSheet
+	Moment   *MomentSheet
+	Note     *NoteSheet
 	Frame    string // "clicks" before the first passkey: programs that control the screen can approve here; else ""
 	Demo     bool
 }
@@ -149,6 +160,84 @@ type ActionSheet struct {
 	GrantUntilMax  int64
 }
 
+// MomentSheet is a binding moment as it is laid before the owner. While its sheet is open, [Owner.Open]
+// of the same row gives it anew with the same digest: Asks may have grown, the rest has not changed.
+type MomentSheet struct {
+	Moment string // id, "m_" and 64 hex digits
+	// Sheet is the envelope with what was presented behind its options. What is approved covers its Digest.
+	Sheet *moment.Sheet
+	// Addresses are the addresses that would sign, by option with a signing envelope, computed by the
+	// vault; empty while it is locked.
+	Addresses map[int]string
+	Used      map[int]int64 // uses so far of each option's signing envelope
+	// Problems are codes that say why an option's signing envelope would not be signed under now
+	// ("unknown_domain", "envelope_expired", "not_yet_valid", "uses_spent"), by option. They block nothing.
+	Problems       map[int]string
+	ToolServer     string // as the agent names it, hostile text; may be empty
+	Repetition     moment.Repetition
+	Asks           []AskView // not part of what is approved
+	EnvelopeDigest string    // sha256: and 64 hex digits
+}
+
+// AskView is a question of the owner's about one line of a moment, with the agent's answer.
+type AskView struct {
+	ID, Line string
+	Question string
+	At       int64
+	Answer   string // hostile text; empty until AnswerAt is set
+	AnswerAt int64  // milliseconds since epoch, or 0
+}
+
+// NoteSheet is what is shown of something that could not be shown as a decision (section 9.3): the
+// conventional payload and the reason. No part of an envelope is in it.
+type NoteSheet struct {
+	// Reason is a moment.Reason, or "no_envelope", "tool_error", "too_many_open" (more than 5 open moments
+	// of one session, or 32 of one client) or "already_answered".
+	Reason     string
+	Path       string // where in the envelope, words of ours; may be empty
+	Payload    moment.Payload
+	ToolServer string // hostile text
+	Moment     string // already_answered: id of the moment, see [Owner.Answered]
+}
+
+// AnsweredMoment is a moment that ended.
+type AnsweredMoment struct {
+	Moment, Client, Agent, Session string // Session is hostile text
+	Stem, Class                    string // hostile text; Class is empty where none was named
+	Choice                         moment.Choice
+	// Ended says why it ended without a resolution, which then is empty: "withdrawn" (its session or
+	// client ended) or "not_shown" (swept away unseen).
+	Ended          string
+	Option         int    // -1 unless Choice is option
+	Label          string // of the option, hostile text
+	Answer         string // the owner's own words
+	EnvelopeDigest string
+	SheetDigest    string
+	Seq            uint64 // log entry; [Owner.Receipt] of it holds envelope and resolution
+	At             int64
+	// Performed says what came of a selected option: "" (nothing to sign, or nothing yet), "signed", or
+	// "selected, not performed" (the agent came with another action).
+	Performed string
+	Repeats   int64 // how often the same was presented again
+}
+
+// MomentRate counts the moments of one client and decision class. Shares are N of Shown or of Presented.
+type MomentRate struct {
+	Client, Agent string
+	Class         string // hostile text; "" for moments without one
+	HasClass      bool
+	Presented     int64
+	WithNote      int64 // with a calibration note
+	HatchesOff    int64 // with one or both hatches off
+	FreeTextOff   int64
+	DialogueOff   int64
+	Options       int64 // resolved by an option
+	Answers       int64
+	Questions     int64 // question rejected
+	Declined      int64
+	Fallbacks     int64 // of the client, in its row without a class: could not be shown
+}
+
 // Contradiction is a member of the payload that says something else than the envelope.
 type Contradiction struct {
 	Member, Payload, Envelope string // hostile text
@@ -165,6 +254,13 @@ const (
 	VerdictDeclineBlock Verdict = "decline_and_block"
 )
 
+// The verdicts on a moment, beside VerdictDecline: the four resolutions of section 7.3.
+const (
+	VerdictOption   Verdict = "option"   // selects Decision.Option
+	VerdictAnswer   Verdict = "answer"   // Decision.Answer, where the envelope leaves this way open
+	VerdictQuestion Verdict = "question" // this is the wrong question, where the envelope leaves this way open
+)
+
 // Decision is the owner's decision on one sheet.
 type Decision struct {
 	ID         string
@@ -173,18 +269,23 @@ type Decision struct {
 	Name       string // pairing: the owner's name for the program
 	GrantUses  int64
 	GrantUntil int64
+	Option     int    // VerdictOption: index of the option
+	Answer     string // VerdictAnswer: the owner's own words, as typed
 	// Prove, where set, asks for the passphrase in that form of the secret window before an
 	// approval counts: the terminal surface has no pointer that a person alone can move.
 	Prove keys.Surface
 }
 
 // Outcome is what came of a decision. Code is "done", "declined", "already_decided", "expired",
-// "changed", "locked", "away", "no_passkey", "store_failed" or a code of the key process.
+// "changed", "locked", "away", "no_passkey", "store_failed" or a code of the key process. Of a
+// moment also "recovery_words" (the answer holds twelve recovery words in a row and was held back), or
+// a moment.Reason: "action_mismatch", "action_not_signable", "hatch_disabled", "answer_empty", ….
 type Outcome struct {
 	Code      string
 	Detail    string
 	Signature string
 	Grant     string
+	Answered  *AnsweredMoment // of a moment that was resolved: what was decided
 }
 
 // ClientView is one paired program.
@@ -294,6 +395,17 @@ type Owner interface {
 	Decide(ctx context.Context, d Decision) (Outcome, error)
 	// DeclineAll declines shown and refuses unshown requests of a client.
 	DeclineAll(ctx context.Context, client string) error
+	// Ask asks the agent about one line of the open moment with that row id: elaboration, no
+	// resolution. line is "synopsis", "offer", "question", "findings.N", "recommendations.N" or
+	// "options.N" with N from 0. Text that holds recovery words is refused with "recovery_words".
+	Ask(ctx context.Context, id, line, text string) error
+	// Dismiss takes a note out of the Inbox.
+	Dismiss(ctx context.Context, id string) error
+	// Answered gives the moments that ended, newest first, at most limit (500 at most), resolved
+	// before an instant (milliseconds since epoch; 0: no bound).
+	Answered(before int64, limit int) ([]AnsweredMoment, error)
+	// MomentRates gives the counts per client and decision class, all time.
+	MomentRates() ([]MomentRate, error)
 
 	Domains() []DomainView
 	CreateDomain(ctx context.Context, f DomainForm) (DomainView, error)

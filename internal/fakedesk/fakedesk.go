@@ -31,6 +31,9 @@ type Desk struct {
 	Outcome approvals.Outcome // answer of Decide; zero is "done" or "declined"
 	Err     error             // answer of everything that can fail
 
+	Ended []approvals.AnsweredMoment // answer of Answered
+	Rates []approvals.MomentRate
+
 	Decisions []approvals.Decision // what Decide was called with
 	Shut      []string             // what Closed was called with
 	Calls     []string             // names of other calls that change something
@@ -170,6 +173,36 @@ func (d *Desk) Decide(_ context.Context, c approvals.Decision) (approvals.Outcom
 
 // DeclineAll implements [approvals.Owner].
 func (d *Desk) DeclineAll(_ context.Context, c string) error { return d.call("decline all " + c) }
+
+// Ask implements [approvals.Owner].
+func (d *Desk) Ask(_ context.Context, id, line, text string) error {
+	return d.call("ask " + id + " " + line + " " + text)
+}
+
+// Dismiss implements [approvals.Owner].
+func (d *Desk) Dismiss(_ context.Context, id string) error {
+	err := d.call("dismiss " + id)
+	if err == nil {
+		d.Set(func(d *Desk) {
+			d.Items = slices.DeleteFunc(d.Items, func(i approvals.Item) bool { return i.ID == id })
+		})
+	}
+	return err
+}
+
+// Answered implements [approvals.Owner]. It pages by limit only.
+func (d *Desk) Answered(_ int64, limit int) ([]approvals.AnsweredMoment, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.Ended[:min(limit, len(d.Ended))]), nil
+}
+
+// MomentRates implements [approvals.Owner].
+func (d *Desk) MomentRates() ([]approvals.MomentRate, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.Rates), nil
+}
 
 // Domains implements [approvals.Owner].
 func (d *Desk) Domains() []approvals.DomainView {

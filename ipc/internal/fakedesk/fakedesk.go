@@ -34,12 +34,20 @@ type Desk struct {
 	// Sign answers action.sign instead of the desk. It may be nil.
 	Sign func(ctx context.Context, ask approvals.Ask) (approvals.Answer, error)
 
+	// Present, Take and Perform answer moment.present, moment.await and moment.sign. Nil ones answer
+	// pending, then that the first option was selected, and an invented signature.
+	Present func(ctx context.Context, p approvals.Presentation) (approvals.Answer, error)
+	Take    func(ctx context.Context, session, moment string) (approvals.Answer, error)
+	Perform func(ctx context.Context, a approvals.MomentAction) (approvals.Answer, error)
+
 	mu      sync.Mutex
 	secrets map[string]handshake.Secret
 	results map[string]func() (json.RawMessage, error) // by client and request
 	Peers   []approvals.Peer                           // of every hello
 	Asks    []approvals.Ask                            // of every action.sign
 	Heads   []string                                   // last heads that clients sent
+	Moments []approvals.Presentation                   // of every moment.present
+	Replies []approvals.Reply                          // of every moment.say
 	Open    int                                        // conversations not closed
 }
 
@@ -194,6 +202,53 @@ func (t *talk) ActionSign(ctx context.Context, ask approvals.Ask) (approvals.Ans
 		})
 	})
 	return approvals.Answer{Pending: ask.RequestID}, nil
+}
+
+// MomentID is the id of every fake moment.
+const MomentID = "m_0000000000000000000000000000000000000000000000000000000000000001"
+
+// Resolution is how every fake moment is resolved.
+const Resolution = `{"binding_moment_resolution":{"envelope_digest":"sha256:0000000000000000000000000000000000000000000000000000000000000001","option_idx":0,"resolution":"option"}}`
+
+func (t *talk) MomentPresent(ctx context.Context, p approvals.Presentation) (approvals.Answer, error) {
+	t.d.mu.Lock()
+	t.d.Moments = append(t.d.Moments, p)
+	t.d.mu.Unlock()
+	if t.d.Present != nil {
+		return t.d.Present(ctx, p)
+	}
+	return approvals.Answer{Pending: MomentID}, nil
+}
+
+func (t *talk) MomentAwait(ctx context.Context, session, moment string) (approvals.Answer, error) {
+	if t.d.Take != nil {
+		return t.d.Take(ctx, session, moment)
+	}
+	if moment != MomentID {
+		return approvals.Answer{}, refusal("unknown_moment", "The vault knows no such moment of this session.")
+	}
+	return approvals.Answer{Result: json.RawMessage(Resolution)}, nil
+}
+
+func (t *talk) MomentSay(_ context.Context, r approvals.Reply) error {
+	t.d.mu.Lock()
+	defer t.d.mu.Unlock()
+	t.d.Replies = append(t.d.Replies, r)
+	return nil
+}
+
+func (t *talk) MomentSign(ctx context.Context, a approvals.MomentAction) (approvals.Answer, error) {
+	if t.d.Perform != nil {
+		return t.d.Perform(ctx, a)
+	}
+	sum := sha256.Sum256(a.Action)
+	raw, err := json.Marshal(map[string]any{
+		"signature":     "0x" + hex.EncodeToString(append(append(sum[:], sum[:]...), 27)),
+		"agent_address": "0x0bfc3fdaea4dbad90a545c10621811bed8e91464",
+		"record":        map[string]any{"type": "agentenvelope.publicActionRecord"},
+		"log_head":      head(9), "by": "click", "seq": 9,
+	})
+	return approvals.Answer{Result: raw}, err
 }
 
 func (t *talk) Await(_ context.Context, request string) (approvals.Answer, error) {
