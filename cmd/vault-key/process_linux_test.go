@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -390,6 +392,81 @@ func (b *bench) backup() {
 		if !bytes.Contains(got.Bytes(), []byte(want)) {
 			t.Errorf("the backup holds no %s", want)
 		}
+	}
+}
+
+// TestRestoreFromABackup: the file that one process wrote is opened by another, in
+// another folder, with its passphrase and no other.
+func TestRestoreFromABackup(t *testing.T) {
+	b := newBench(t)
+	b.start()
+	b.create()
+	b.sign()
+	b.backup()
+	before := b.pub
+	if err := b.keys.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file, placed := filepath.Join(b.dir, "backup.age"), filepath.Join(b.dir, "placed.db")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(b.dir, "cut.age")
+	if err := os.WriteFile(cut, whole[:len(whole)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restore := func(folder string, r keys.Restore) (keys.Public, error) {
+		t.Helper()
+		b.vault = filepath.Join(b.dir, folder)
+		b.start()
+		r.Protection, r.Surface = keys.ProtectPassphrase, keys.SurfaceTerminal
+		return b.keys.Restore(t.Context(), r)
+	}
+	for _, tt := range []struct {
+		name string
+		r    keys.Restore
+		code string
+	}{
+		{"cut short", keys.Restore{Backup: cut, Store: placed}, "not_backup"},
+		{"no backup", keys.Restore{Backup: filepath.Join(b.dir, "typist.json"), Store: placed}, "not_backup"},
+		{"not there", keys.Restore{Backup: file + "x", Store: placed}, "backup_unreadable"},
+		{"store that exists", keys.Restore{Backup: file, Store: cut}, "backup_unreadable"},
+		{"path that depends", keys.Restore{Backup: "backup.age", Store: placed}, "malformed"},
+	} {
+		_, err := restore("refused", tt.r)
+		var e *keys.Error
+		if !errors.As(err, &e) || e.Code != tt.code {
+			t.Errorf("%s: %v, want %s", tt.name, err, tt.code)
+		}
+		for _, left := range []string{placed, filepath.Join(b.vault, custody.SealedName)} {
+			if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %s is left (%v)", tt.name, left, err)
+			}
+		}
+	}
+	b.script(map[string]any{"passphrases": []string{"not of the backup", testPassphrase, "another one, of this computer"}})
+	pub, err := restore("elsewhere", keys.Restore{Backup: file, Store: placed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pub.OwnerKey != before.OwnerKey || pub.Instance == before.Instance || pub.LogKey == before.LogKey || pub.StartReason != "restored" {
+		t.Errorf("%+v", pub)
+	}
+	if raw, err := os.ReadFile(placed); err != nil || string(raw) != "a store" {
+		t.Errorf("placed %q, %v", raw, err)
+	}
+	asked, err := os.ReadFile(filepath.Join(b.dir, "asked"))
+	if err != nil || !bytes.Contains(asked, []byte(`"form":"passphrase","purpose":"restore_backup","problem":"wrong_passphrase"`)) {
+		t.Errorf("asked %s (%v)", asked, err)
+	}
+	if err := b.keys.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.script(map[string]any{"passphrases": []string{"another one, of this computer"}})
+	b.start()
+	if again, err := b.keys.Unlock(t.Context(), keys.Unlock{Surface: keys.SurfaceTerminal}); err != nil || again.Instance != pub.Instance {
+		t.Errorf("%+v %v", again, err)
 	}
 }
 

@@ -105,6 +105,12 @@ type screen struct {
 
 func (s *stage) serve() *screen {
 	s.t.Helper()
+	return s.terminal("serve")
+}
+
+// terminal runs one command of the vault on a terminal of its own.
+func (s *stage) terminal(command string) *screen {
+	s.t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		s.t.Skip("tmux is not installed: the vault is not driven on a terminal")
 	}
@@ -114,7 +120,7 @@ func (s *stage) serve() *screen {
 		s.t.Fatal(err)
 	}
 	x := &screen{stage: s, socket: filepath.Join(dir, "s")}
-	x.tmux("new-session", "-d", "-x", "150", "-y", "120", "vault serve 2>err; echo \"ended with $?\"; read _")
+	x.tmux("new-session", "-d", "-x", "150", "-y", "120", "vault "+command+" 2>err; echo \"ended with $?\"; read _")
 	s.t.Cleanup(func() {
 		_ = exec.Command("tmux", "-S", x.socket, "kill-server").Run()
 		_ = os.RemoveAll(dir)
@@ -345,5 +351,55 @@ func TestFromNothingToAVerifiedSignature(t *testing.T) {
 	}
 	if out := x.want(0, "log", "verify"); !strings.Contains(out, "unbroken") {
 		t.Errorf("log: %s", out)
+	}
+}
+
+// A backup written here opens there, with the same addresses and a new log.
+func TestBackupAndRestore(t *testing.T) {
+	const other = "another passphrase of mine"
+	x := newStage(t).serve()
+	domain := x.create()
+	x.answer("vault> ", "backup vault.backup")
+	x.answer("at least 12 characters: ", other)
+	x.answer("The same again: ", other)
+	x.until(func(s string) bool { return strings.Contains(s, "Written.") }, "say that the backup was written")
+	x.answer("vault> ", "quit")
+	x.ends("ended with 0")
+
+	there := newStage(t)
+	raw, err := os.ReadFile(x.path("vault.backup"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(there.path("vault.backup"), raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	y := there.terminal("restore --protection passphrase --backup vault.backup")
+	y.answer("Passphrase: ", passphrase)
+	y.until(func(s string) bool { return strings.Contains(s, "does not open the backup") }, "say that this is not the backup's passphrase")
+	y.answer("Passphrase: ", other)
+	y.answer("at least 12 characters: ", passphrase)
+	y.answer("The same again: ", passphrase)
+	y.ends("ended with 0")
+	if s := y.text(); !strings.Contains(s, "Restored. The addresses are the same as before.") {
+		t.Errorf("restore:\n%s", s)
+	}
+	if out := y.want(0, "log"); !strings.Contains(out, "instance.started") || !strings.Contains(out, "restored") || !strings.Contains(out, domain) || strings.Contains(out, "vault.created") {
+		t.Errorf("log:\n%s", out)
+	}
+	if out := y.want(0, "log", "verify"); !strings.Contains(out, "unbroken") {
+		t.Errorf("log: %s", out)
+	}
+
+	// A second time there is a vault.
+	z := there.terminal("restore --protection passphrase --backup vault.backup")
+	z.ends("ended with 1")
+
+	// The owner says that files were put back: another instance.
+	z = there.terminal("restored")
+	z.answer("Passphrase: ", passphrase)
+	z.ends("ended with 0")
+	if out := z.want(0, "log"); strings.Count(out, "instance.started") != 1 || !strings.Contains(out, domain) {
+		t.Errorf("log:\n%s", out)
 	}
 }

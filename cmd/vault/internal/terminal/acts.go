@@ -262,6 +262,10 @@ func (p *page) logReport(r approvals.LogReport) {
 func (s *Surface) backup(ctx context.Context, args []string) error {
 	return s.named(ctx, args, "new file", "Written. It opens with the passphrase you gave, or with age.",
 		func(ctx context.Context, file string) error {
+			file, err := filepath.Abs(file)
+			if err != nil {
+				return err
+			}
 			return s.owner.Backup(ctx, file, keys.SurfaceTerminal)
 		})
 }
