@@ -63,6 +63,12 @@ func (u *UI) openSheet(id string) {
 				u.rebuild()
 				return
 			}
+			if doc.Kind == approvals.ItemAction && doc.Action == nil || doc.Kind == approvals.ItemPairing && doc.Pairing == nil || doc.Kind != approvals.ItemAction && doc.Kind != approvals.ItemPairing {
+				u.banner = &banner{parts.Notice, "warning", "This window cannot show that request", "Nothing was decided. It keeps its place."}
+				u.opts.Go(func() { u.owner.Closed(id) })
+				u.rebuild()
+				return
+			}
 			if u.sheet != nil {
 				u.sheet.shut()
 			}

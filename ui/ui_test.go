@@ -670,6 +670,20 @@ func TestOneSheetAtATime(t *testing.T) {
 	}
 }
 
+func TestUnknownKindShowsNoControls(t *testing.T) {
+	d := fakedesk.Busy()
+	sh := d.Sheets["a1"]
+	sh.Kind, sh.Action = "later", nil
+	d.Sheets["a1"] = sh
+	s := newStage(t, d)
+	before := len(s.app.Driver().AllWindows())
+	press(t, s.root(), "Open")
+	if got := len(s.app.Driver().AllWindows()); got != before {
+		t.Error("a window opened for a request that cannot be shown")
+	}
+	contains(t, s.root(), "This window cannot show that request")
+}
+
 func TestArrivalOpensNothing(t *testing.T) {
 	s := newStage(t, fakedesk.Fresh())
 	before := len(s.app.Driver().AllWindows())
