@@ -63,7 +63,7 @@ func (s *Signer) ready() error {
 // commit judges one act and, where its guard lets it pass, signs what it asks
 // for and the head over its entry. Nothing is changed where it returns an error.
 func (s *Signer) commit(a keys.Act, out *keys.Answer) error {
-	if len(a.Envelope) > maxDocument || len(a.Payload) > maxDocument {
+	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind)) > maxDocument {
 		return refuse(codeMalformed, "a document is too long")
 	}
 	e, err := journal.Parse(a.Entry)

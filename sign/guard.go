@@ -53,9 +53,12 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 		return s.guardGrant(e, b, a)
 	case journal.ActionSigned:
 		return s.guardAction(e, b, a)
+	case journal.MomentResolved:
+		return passed{}, s.guardResolved(b, a)
 	case journal.ClientEnded, journal.GrantEnded:
 		return passed{anchor: true}, nil
-	case journal.Locked, journal.RequestAnswered, journal.RequestSeen, journal.Snapshot:
+	case journal.Locked, journal.RequestAnswered, journal.RequestSeen, journal.Snapshot,
+		journal.MomentSeen, journal.MomentDeclined, journal.MomentEnded, journal.MomentNoted, journal.MomentMissed:
 		return passed{}, nil
 	}
 	return passed{}, refuse("unknown_act", "the key process has no guard for this kind of act")
@@ -252,6 +255,11 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 	digest := payload.Digest()
 	if b.Digest != "0x"+hex.EncodeToString(digest[:]) {
 		return passed{}, refuse("wrong_digest", "the entry names another digest than the payload's")
+	}
+	if b.Moment != "" {
+		if err := s.guardSelected(b, a); err != nil {
+			return passed{}, err
+		}
 	}
 	if b.Grant != "" {
 		if err := s.guardGranted(b, a, env, payload); err != nil {

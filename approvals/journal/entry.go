@@ -211,6 +211,7 @@ var bodies = map[Kind]func(*strict.Object) any{
 			Digest:       o.Text("digest", strict.Hash),
 			Address:      o.Text("address", strict.Address),
 			Use:          uint64(o.Int("use", 1, strict.MaxInt)),
+			Moment:       o.Extra("moment", strict.Moment),
 		}
 	},
 	KindRequestAnswered: func(o *strict.Object) any {
@@ -228,6 +229,62 @@ var bodies = map[Kind]func(*strict.Object) any{
 			Request: o.Text("request", strict.Some(maxRequest)),
 			Client:  o.Text("client", clientOrNone),
 			Digest:  o.Text("digest", strict.Hash),
+		}
+	},
+	KindMomentSeen: func(o *strict.Object) any {
+		return MomentSeen{
+			Moment:     o.Text("moment", strict.Moment),
+			Client:     o.Text("client", strict.Client),
+			Digest:     o.Text("digest", strict.Hash),
+			HatchesOff: o.Text("hatches_off", strict.Is("", "free_text", "dialogue", "both")),
+		}
+	},
+	KindMomentResolved: func(o *strict.Object) any {
+		return MomentResolved{
+			Moment:           o.Text("moment", strict.Moment),
+			Client:           o.Text("client", strict.Client),
+			Session:          o.Text("session", strict.Some(maxRequest)),
+			EnvelopeDigest:   o.Text("envelope_digest", strict.Digest),
+			SheetDigest:      o.Text("sheet_digest", strict.Hash),
+			Choice:           o.Text("choice", strict.Is("option", "answer", "question")),
+			Option:           o.Int("option", -1, 3),
+			ActionDigest:     o.Text("action_digest", strict.Empty(strict.Digest)),
+			SignWith:         o.Text("sign_with", strict.Empty(strict.Hash)),
+			ResolutionDigest: o.Text("resolution_digest", strict.Digest),
+			By:               o.Text("by", byPerson),
+		}
+	},
+	KindMomentDeclined: func(o *strict.Object) any {
+		return MomentDeclined{
+			Moment:           o.Text("moment", strict.Moment),
+			Client:           o.Text("client", strict.Client),
+			Session:          o.Text("session", strict.Some(maxRequest)),
+			EnvelopeDigest:   o.Text("envelope_digest", strict.Digest),
+			SheetDigest:      o.Text("sheet_digest", strict.Hash),
+			ResolutionDigest: o.Text("resolution_digest", strict.Digest),
+		}
+	},
+	KindMomentEnded: func(o *strict.Object) any {
+		return MomentEnded{
+			Moment: o.Text("moment", strict.Moment),
+			Client: o.Text("client", strict.Client),
+			Reason: o.Text("reason", strict.Is("withdrawn", "not_shown")),
+		}
+	},
+	KindMomentNoted: func(o *strict.Object) any {
+		return MomentNoted{
+			Client:  o.Text("client", strict.Client),
+			Session: o.Text("session", strict.Some(maxRequest)),
+			Reason:  o.Text("reason", strict.Some(maxCode)),
+			Digest:  o.Text("digest", strict.Hash),
+		}
+	},
+	KindMomentMissed: func(o *strict.Object) any {
+		return MomentMissed{
+			Moment: o.Text("moment", strict.Moment),
+			Client: o.Text("client", strict.Client),
+			Reason: o.Text("reason", strict.Some(maxCode)),
+			Digest: o.Text("digest", strict.Hash),
 		}
 	},
 	KindSnapshot: func(o *strict.Object) any {

@@ -9,6 +9,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+
+	"vault/derive/jcs"
 )
 
 // Kind names what an entry records.
@@ -30,15 +32,22 @@ const (
 	KindGrantMade         Kind = "grant.made"
 	KindGrantEnded        Kind = "grant.ended" // (unkeyed)
 	KindActionSigned      Kind = "action.signed"
-	KindRequestAnswered   Kind = "request.answered" // (unkeyed) declined, refused, expired, cancelled, withdrawn
-	KindRequestSeen       Kind = "request.seen"     // (unkeyed)
+	KindRequestAnswered   Kind = "request.answered"     // (unkeyed) declined, refused, expired, cancelled, withdrawn
+	KindRequestSeen       Kind = "request.seen"         // (unkeyed)
+	KindMomentSeen        Kind = "moment.seen"          // (unkeyed)
+	KindMomentResolved    Kind = "moment.resolved"      // by an option, an answer, or by rejecting the question
+	KindMomentDeclined    Kind = "moment.declined"      // (unkeyed)
+	KindMomentEnded       Kind = "moment.ended"         // (unkeyed) without a resolution
+	KindMomentNoted       Kind = "moment.noted"         // (unkeyed) could not be shown as a decision
+	KindMomentMissed      Kind = "moment.not_performed" // (unkeyed) selected, and another action came
 	KindSnapshot          Kind = "snapshot"
 )
 
 // Unkeyed says whether entries of this kind may be made while the vault is locked.
 func (k Kind) Unkeyed() bool {
 	switch k {
-	case KindClientEnded, KindGrantEnded, KindRequestAnswered, KindRequestSeen, KindLocked:
+	case KindClientEnded, KindGrantEnded, KindRequestAnswered, KindRequestSeen, KindLocked,
+		KindMomentSeen, KindMomentDeclined, KindMomentEnded, KindMomentNoted, KindMomentMissed:
 		return true
 	}
 	return false
@@ -160,6 +169,8 @@ type ActionSigned struct {
 	Digest       string `json:"digest"`  // Keccak-256 that was signed, 0x and 64 hex digits
 	Address      string `json:"address"` // the address that signed
 	Use          uint64 `json:"use"`     // which use of this envelope hash, from 1
+	// Moment is the moment whose selected option this action is, or empty.
+	Moment string `json:"moment,omitzero"`
 }
 
 // RequestAnswered is the body of request.answered: every end of a request that signs nothing.
@@ -177,6 +188,78 @@ type RequestSeen struct {
 	Request string `json:"request"`
 	Client  string `json:"client"`
 	Digest  string `json:"digest"` // what was shown
+}
+
+// MomentSeen is the body of moment.seen: the sheet was on the owner's screen.
+type MomentSeen struct {
+	Moment string `json:"moment"` // id, see [MomentID]
+	Client string `json:"client"`
+	Digest string `json:"digest"` // of the whole sheet, 0x and 64 hex digits
+	// HatchesOff says which ways of answering the agent turned off (Briefing-and-Binding Envelope 12.3).
+	HatchesOff string `json:"hatches_off"` // "" | "free_text" | "dialogue" | "both"
+}
+
+// MomentResolved is the body of moment.resolved: the owner's resolution of one envelope
+// (Briefing-and-Binding Envelope 7.3) that is no decline. It is what a later action.signed that names
+// the moment stands on.
+type MomentResolved struct {
+	Moment           string `json:"moment"` // id, see [MomentID]
+	Client           string `json:"client"`
+	Session          string `json:"session"`
+	EnvelopeDigest   string `json:"envelope_digest"`   // sha256: and 64 hex digits
+	SheetDigest      string `json:"sheet_digest"`      // of what was approved (moment.Sheet.Digest), 0x and 64 hex digits
+	Choice           string `json:"choice"`            // "option" | "answer" | "question"
+	Option           int64  `json:"option"`            // index, or -1
+	ActionDigest     string `json:"action_digest"`     // of the selected option, sha256: and 64 hex digits, or empty
+	SignWith         string `json:"sign_with"`         // hash of the action envelope shown with it, 0x and 64 hex digits, or empty
+	ResolutionDigest string `json:"resolution_digest"` // of the object that goes to the agent, sha256: and 64 hex digits
+	By               string `json:"by"`                // "click" | "passkey"
+}
+
+// MomentDeclined is the body of moment.declined. It authorises nothing.
+type MomentDeclined struct {
+	Moment           string `json:"moment"` // id, see [MomentID]
+	Client           string `json:"client"`
+	Session          string `json:"session"`
+	EnvelopeDigest   string `json:"envelope_digest"`
+	SheetDigest      string `json:"sheet_digest"`
+	ResolutionDigest string `json:"resolution_digest"`
+}
+
+// MomentEnded is the body of moment.ended: nothing was resolved, and nothing was sent.
+type MomentEnded struct {
+	Moment string `json:"moment"`
+	Client string `json:"client"`
+	Reason string `json:"reason"` // "withdrawn" | "not_shown"
+}
+
+// MomentNoted is the body of moment.noted: what was presented could not be shown as a decision, and
+// its conventional payload was shown instead.
+type MomentNoted struct {
+	Client  string `json:"client"`
+	Session string `json:"session"`
+	Reason  string `json:"reason"` // stable code
+	Digest  string `json:"digest"` // SHA-256 of what was presented, 0x and 64 hex digits
+}
+
+// MomentMissed is the body of moment.not_performed: an option was selected, and the agent came with
+// an action that it does not allow. Nothing was signed.
+type MomentMissed struct {
+	Moment string `json:"moment"`
+	Client string `json:"client"`
+	Reason string `json:"reason"` // stable code
+	Digest string `json:"digest"` // SHA-256 of the action as received, 0x and 64 hex digits
+}
+
+// MomentID names one envelope in one session of one client: m_ and the SHA-256, 64 hex digits, of
+// the three texts as canonical JSON.
+func MomentID(client, session, envelopeDigest string) string {
+	b := []byte(`{"client":`)
+	b = jcs.AppendString(b, client)
+	b = jcs.AppendString(append(b, `,"envelope_digest":`...), envelopeDigest)
+	b = jcs.AppendString(append(b, `,"session":`...), session)
+	sum := sha256.Sum256(append(b, '}'))
+	return "m_" + hex.EncodeToString(sum[:])
 }
 
 // Snapshot is the body of snapshot.

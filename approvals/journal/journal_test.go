@@ -112,6 +112,24 @@ func signed(use uint64, grant string) ActionSigned {
 	return a
 }
 
+func testDigest(n int) string { return "sha256:" + testHash(n)[2:] }
+
+var testMoment = MomentID(testClient, "s", testDigest(1))
+
+func resolvedMoment(option int64) MomentResolved {
+	return MomentResolved{
+		Moment: testMoment, Client: testClient, Session: "s", EnvelopeDigest: testDigest(1), SheetDigest: testHash(2),
+		Choice: "option", Option: option, ActionDigest: testDigest(3), SignWith: testHash(9), ResolutionDigest: testDigest(4), By: "click",
+	}
+}
+
+// ofMoment is a signature that names the moment.
+func ofMoment(use uint64) ActionSigned {
+	a := signed(use, "")
+	a.Moment = testMoment
+	return a
+}
+
 func TestEveryKindIsReadBack(t *testing.T) {
 	b := newBook(t)
 	for kind, body := range map[Kind]any{
@@ -130,6 +148,12 @@ func TestEveryKindIsReadBack(t *testing.T) {
 		KindActionSigned:      signed(4, "g_"+strings.Repeat("0", 16)),
 		KindRequestAnswered:   RequestAnswered{"r", "", "pair", "declined", "", testHash(1)},
 		KindRequestSeen:       RequestSeen{"r", testClient, testHash(1)},
+		KindMomentSeen:        MomentSeen{testMoment, testClient, testHash(1), "both"},
+		KindMomentResolved:    resolvedMoment(1),
+		KindMomentDeclined:    MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3)},
+		KindMomentEnded:       MomentEnded{testMoment, testClient, "withdrawn"},
+		KindMomentNoted:       MomentNoted{testClient, "s", "option_count", testHash(1)},
+		KindMomentMissed:      MomentMissed{testMoment, testClient, "action_mismatch", testHash(1)},
 		KindSnapshot:          Snapshot{testHash(5)},
 	} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -154,8 +178,8 @@ func TestEveryKindIsReadBack(t *testing.T) {
 			}
 		})
 	}
-	if len(bodies) != 16 {
-		t.Errorf("%d kinds; this test knows 16", len(bodies))
+	if len(bodies) != 22 {
+		t.Errorf("%d kinds; this test knows 22", len(bodies))
 	}
 }
 
@@ -197,6 +221,27 @@ func TestContradictions(t *testing.T) {
 		}, KindActionSigned, func(*book) any { return signed(1, grantID) }, CodeGrantEnded},
 		{"grant past its end", func(b *book) { b.add(KindGrantMade, b.grant(1)); b.at += 10_000_000 }, KindActionSigned, func(*book) any { return signed(1, grantID) }, CodeGrantExpired},
 		{"grant spent", func(b *book) { b.add(KindGrantMade, b.grant(1)); b.add(KindActionSigned, signed(1, grantID)) }, KindActionSigned, func(*book) any { return signed(2, grantID) }, CodeGrantSpent},
+		{"moment of another session", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.Session = "t"; return m }, CodeMomentName},
+		{"moment of another envelope", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.EnvelopeDigest = testDigest(7); return m }, CodeMomentName},
+		{"question with an option", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.Choice = "question"; return m }, CodeMomentForm},
+		{"option without an action", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.ActionDigest = ""; return m }, CodeMomentForm},
+		{"moment resolved twice", func(b *book) { b.add(KindMomentResolved, resolvedMoment(0)) }, KindMomentResolved, func(*book) any { return resolvedMoment(1) }, CodeTwice},
+		{"moment declined after it was resolved", func(b *book) { b.add(KindMomentResolved, resolvedMoment(0)) }, KindMomentDeclined, func(*book) any {
+			return MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3)}
+		}, CodeTwice},
+		{"resolved for an ended client", func(b *book) { b.add(KindClientEnded, ClientEnded{testClient, "revoked"}) }, KindMomentResolved, func(*book) any { return resolvedMoment(0) }, CodeClientEnded},
+		{"declined for an unknown client", nil, KindMomentDeclined, func(*book) any {
+			return MomentDeclined{MomentID(other, "s", testDigest(1)), other, "s", testDigest(1), testHash(2), testDigest(3)}
+		}, CodeUnknownClient},
+		{"signed for a moment that is open", nil, KindActionSigned, func(*book) any { return ofMoment(1) }, CodeUnknownMoment},
+		{"signed for a moment under another envelope", func(b *book) { b.add(KindMomentResolved, resolvedMoment(0)) }, KindActionSigned, func(*book) any { a := ofMoment(1); a.EnvelopeHash = testHash(8); return a }, CodeMomentOther},
+		{"signed for a moment twice", func(b *book) {
+			b.add(KindMomentResolved, resolvedMoment(0))
+			b.add(KindActionSigned, ofMoment(1))
+		}, KindActionSigned, func(*book) any { return ofMoment(2) }, CodeMomentSigned},
+		{"signed for a declined moment", func(b *book) {
+			b.add(KindMomentDeclined, MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3)})
+		}, KindActionSigned, func(*book) any { return ofMoment(1) }, CodeMomentOther},
 		{"wrong snapshot", nil, KindSnapshot, func(*book) any { return Snapshot{testHash(1)} }, CodeWrongSnapshot},
 	}
 	for _, tt := range tests {
@@ -252,7 +297,13 @@ func TestStateIsReadBack(t *testing.T) {
 	b.add(KindGrantMade, b.grant(3))
 	b.add(KindActionSigned, signed(1, ""))
 	b.add(KindWordsShown, WordsShown{"later"})
+	before := b.state.Canonical()
+	b.add(KindMomentResolved, resolvedMoment(0))
+	b.add(KindActionSigned, ofMoment(2))
 	raw := b.state.Canonical()
+	if bytes.Contains(before, []byte("moments")) || !bytes.Contains(raw, []byte(`"moments":1`)) {
+		t.Error("a state without moments says so, or one with does not")
+	}
 	back, err := ParseState(raw)
 	if err != nil {
 		t.Fatal(err)

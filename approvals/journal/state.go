@@ -33,6 +33,7 @@ type State struct {
 	domains map[string]DomainState
 	clients map[string]ClientState
 	grants  map[string]GrantState
+	moments map[string]MomentState
 	uses    map[[32]byte]useCount
 }
 
@@ -75,6 +76,17 @@ type GrantState struct {
 	Before       uint64 `json:"before"`  // granted uses of the envelope hash when it was made
 }
 
+// MomentState is a resolved moment. Resolved moments are never forgotten: each is resolved once.
+type MomentState struct {
+	ID             string `json:"id"`
+	Client         string `json:"client"`
+	EnvelopeDigest string `json:"envelope_digest"`
+	Option         int64  `json:"option"`        // -1 unless an option was selected
+	ActionDigest   string `json:"action_digest"` // of the selected option, or empty
+	SignWith       string `json:"sign_with"`     // hash of the action envelope that was shown with it, or empty
+	Signed         bool   `json:"signed"`        // its action was signed
+}
+
 // Contradiction says that an entry cannot follow from the entries before it.
 type Contradiction struct {
 	Code   string // see the constants
@@ -102,6 +114,11 @@ const (
 	CodeUseNotNext    = "use_not_next"   // not the next use of its envelope
 	CodeWrongSnapshot = "wrong_snapshot" // not the hash of the state before it
 	CodeWrongPermit   = "wrong_permit"   // takes the place of a permit that is not in force
+	CodeMomentName    = "moment_name"    // not the id of this client, session and envelope
+	CodeMomentForm    = "moment_form"    // option, action and signing envelope do not fit the choice
+	CodeUnknownMoment = "unknown_moment" // no such resolved moment of this client
+	CodeMomentOther   = "moment_other"   // selected nothing that is signed under this envelope
+	CodeMomentSigned  = "moment_signed"  // its action was signed before
 	CodeNoGrantNamed  = "no_grant_named" // by grant, but names none, or the other way round
 )
 
@@ -169,6 +186,9 @@ func (s *State) Clients() []ClientState {
 func (s *State) Grants() []GrantState {
 	return sorted(s.grants, func(g GrantState) string { return g.ID })
 }
+
+// Moment returns a resolved moment.
+func (s *State) Moment(id string) (MomentState, bool) { m, ok := s.moments[id]; return m, ok }
 
 // Uses is how often an envelope hash was used.
 func (s *State) Uses(envelopeHash string) uint64 { return s.uses[key(envelopeHash)].signed }
@@ -273,6 +293,19 @@ func (s *State) check(e Entry) (func(), error) {
 		return func() { s.grants[b.Grant] = g }, nil
 	case ActionSigned:
 		return s.checkSigned(e, b)
+	case MomentResolved:
+		if (b.Choice == "option") != (b.Option >= 0) || (b.Option >= 0) != (b.ActionDigest != "") || b.Option < 0 && b.SignWith != "" {
+			return nil, contradict(CodeMomentForm, "option, action and signing envelope do not fit the choice")
+		}
+		if err := s.clientOpen(b.Client); err != nil {
+			return nil, err
+		}
+		return s.checkMoment(b.Session, MomentState{b.Moment, b.Client, b.EnvelopeDigest, b.Option, b.ActionDigest, b.SignWith, false})
+	case MomentDeclined:
+		if _, ok := s.clients[b.Client]; !ok {
+			return nil, contradict(CodeUnknownClient, "the log shows no such client")
+		}
+		return s.checkMoment(b.Session, MomentState{ID: b.Moment, Client: b.Client, EnvelopeDigest: b.EnvelopeDigest, Option: -1})
 	case Snapshot:
 		if b.StateSHA256 != s.SHA256() {
 			return nil, contradict(CodeWrongSnapshot, "the snapshot is not of the state before it")
@@ -363,7 +396,48 @@ func (s *State) checkSigned(e Entry, b ActionSigned) (func(), error) {
 	if b.Grant != "" {
 		n.granted++
 	}
+	if b.Moment != "" {
+		if b.By == "grant" {
+			return nil, contradict(CodeMomentOther, "a grant stands behind no moment")
+		}
+		m, err := s.momentOpen(b)
+		if err != nil {
+			return nil, err
+		}
+		m.Signed = true
+		return func() { s.uses[k], s.moments[m.ID] = n, m }, nil
+	}
 	return func() { s.uses[k] = n }, nil
+}
+
+// checkMoment lets a moment be resolved that was not.
+func (s *State) checkMoment(session string, m MomentState) (func(), error) {
+	if MomentID(m.Client, session, m.EnvelopeDigest) != m.ID {
+		return nil, contradict(CodeMomentName, "the id is not that of the client, session and envelope named")
+	}
+	if _, ok := s.moments[m.ID]; ok {
+		return nil, contradict(CodeTwice, "the moment is resolved already")
+	}
+	return func() {
+		if s.moments == nil {
+			s.moments = map[string]MomentState{}
+		}
+		s.moments[m.ID] = m
+	}, nil
+}
+
+// momentOpen returns the resolved moment that a signature stands on.
+func (s *State) momentOpen(b ActionSigned) (MomentState, error) {
+	m, ok := s.moments[b.Moment]
+	switch {
+	case !ok || m.Client != b.Client:
+		return m, contradict(CodeUnknownMoment, "the log shows no such resolved moment of this client")
+	case m.SignWith == "" || m.SignWith != b.EnvelopeHash:
+		return m, contradict(CodeMomentOther, "nothing was selected that is signed under this envelope")
+	case m.Signed:
+		return m, contradict(CodeMomentSigned, "the moment's action was signed already")
+	}
+	return m, nil
 }
 
 func (s *State) clientOpen(id string) error {
@@ -411,11 +485,12 @@ type stateHead struct {
 	Domains   int    `json:"domains"` // numbers of lines that follow, in this order
 	Clients   int    `json:"clients"`
 	Grants    int    `json:"grants"`
+	Moments   int    `json:"moments,omitzero"`
 	Uses      int    `json:"uses"`
 }
 
 // Canonical returns the state's canonical bytes: one line of canonical JSON
-// with what there is once, one for each domain, client and grant, ordered by
+// with what there is once, one for each domain, client, grant and moment, ordered by
 // hash or id, and one for each envelope hash (64 hex digits, uses, granted
 // uses, separated by one space). Two equal states have equal bytes. Lines, and
 // not one JSON value, because there may be hundreds of thousands.
@@ -424,7 +499,7 @@ func (s *State) Canonical() []byte {
 	out = appendLine(out, stateHead{
 		Type: "vault.logState", V: 1, Vault: s.vault, Instance: s.instance, OwnerKey: s.ownerKey, LogKey: s.logKey,
 		Demo: s.demo, Reason: s.reason, StartedAt: s.started, Words: s.words, Seq: s.seq, Hash: s.Hash(), At: s.at,
-		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Uses: len(s.uses),
+		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Uses: len(s.uses),
 	})
 	for _, d := range s.Domains() {
 		out = appendLine(out, d)
@@ -434,6 +509,9 @@ func (s *State) Canonical() []byte {
 	}
 	for _, g := range s.Grants() {
 		out = appendLine(out, g)
+	}
+	for _, m := range sorted(s.moments, func(m MomentState) string { return m.ID }) {
+		out = appendLine(out, m)
 	}
 	hashes := make([][32]byte, 0, len(s.uses))
 	for k := range s.uses {
@@ -489,6 +567,16 @@ func ParseState(raw []byte) (*State, error) {
 			return nil, err
 		}
 		s.grants[g.ID] = g
+	}
+	if h.Moments > 0 {
+		s.moments = map[string]MomentState{}
+	}
+	for range h.Moments {
+		var m MomentState
+		if rest, err = readLine(rest, &m); err != nil {
+			return nil, err
+		}
+		s.moments[m.ID] = m
 	}
 	for len(rest) > 0 {
 		var line []byte

@@ -111,6 +111,7 @@ type Backup struct {
 //	client.paired   the new client row, without a MAC; for a rename also the row it replaces, with its MAC
 //	grant.made      the new grant row, without a MAC; the client's row, with its MAC
 //	action.signed   the client's row and, where by is "grant", the grant's, with their MACs
+//	moment.resolved the client's row, with its MAC
 //
 // A new row's created_at, paired_at (but in a rename) or made_at is the entry's
 // time. To commit says that everything answered before is durable; only such
@@ -118,7 +119,9 @@ type Backup struct {
 type Act struct {
 	Entry    []byte   // canonical journal entry, seq = head+1
 	Envelope []byte   // received bytes of the action envelope (kinds action.signed, grant.made)
-	Payload  []byte   // received bytes of the payload (kind action.signed)
+	Payload  []byte   // received bytes of the payload (kind action.signed); the resolution (kind moment.resolved)
+	Moment   []byte   // bytes of the binding moment (kind moment.resolved; kind action.signed where it names a moment)
+	Behind   []byte   // received bytes of what was presented behind its options, or nil (kind moment.resolved)
 	Permits  []Permit // rows the guard needs, in any order
 }
 

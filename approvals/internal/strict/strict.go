@@ -56,6 +56,14 @@ func (o *Object) Text(name string, ok func(string) bool) string {
 	return s
 }
 
+// Extra reads a string that may be absent; there it is never empty.
+func (o *Object) Extra(name string, ok func(string) bool) string {
+	if !o.v.Get(name).Exists() {
+		return ""
+	}
+	return o.Text(name, func(s string) bool { return s != "" && ok(s) })
+}
+
 // Int reads an integer between low and high.
 func (o *Object) Int(name string, low, high int64) int64 {
 	n, ok := o.take(name).Int()
@@ -128,6 +136,12 @@ func Client(s string) bool { return len(s) == 18 && s[:2] == "c_" && hex(s[2:]) 
 
 // Grant accepts g_ and 16 lower-case hex digits.
 func Grant(s string) bool { return len(s) == 18 && s[:2] == "g_" && hex(s[2:]) }
+
+// Moment accepts m_ and 64 lower-case hex digits.
+func Moment(s string) bool { return len(s) == 66 && s[:2] == "m_" && hex(s[2:]) }
+
+// Digest accepts sha256: and 64 lower-case hex digits.
+func Digest(s string) bool { return len(s) == 71 && s[:7] == "sha256:" && hex(s[7:]) }
 
 // NKey accepts the shape of an nkey user key; its checksum is for who uses it.
 func NKey(s string) bool {
