@@ -189,6 +189,8 @@ func checkAct(v jcs.Value) *Finding {
 		return one("act_shape", "key")
 	case reason.Exists() && !filled(reason) && kind != Denial && ground.Text() != "rejection":
 		return one("act_shape", "reason")
+	case ground.Exists() && !nonEmpty(ground):
+		return one("act_shape", "ground")
 	case !listed || cites.Exists() && (len(cited) == 0 || has(cited, "")):
 		return one("act_shape", "cites")
 	}

@@ -52,7 +52,8 @@ type Rating struct {
 	ClientTotal int64
 	// CapRemaining is what is left of the client's exposure.
 	CapRemaining int64
-	// Exhausted says that no further work fits (5.5.5).
+	// Exhausted says that no further work fits (5.5.5). Because a fee floors, a
+	// rating that was cut can leave a unit in which one more without a fee fits.
 	Exhausted bool
 	// Unbilled is what the schedule asked beyond the cap; the provider bears it.
 	Unbilled int64
