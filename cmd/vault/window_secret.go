@@ -19,9 +19,11 @@ import (
 // secretWindow draws the secret window for one conversation. It is called on the
 // goroutine of main, which becomes Fyne's.
 func secretWindow(conn io.ReadWriteCloser) error {
-	if !survey.Display(os.Getenv) {
+	held := survey.HoldDisplay(os.Getenv)
+	if held == nil {
 		return secret.Serve(conn, nowhere{})
 	}
+	defer held.Close()
 	if err := prepareToolkit(); err != nil {
 		return err
 	}
