@@ -115,9 +115,16 @@ func (t *tour) look(in image.Rectangle, text string) ([]image.Rectangle, error) 
 	return t.eyes.Find(img, in, text), nil
 }
 
+// until waits for an effect, as long as one effect may take.
+func (t *tour) until(what string, met func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(t.ctx, 40*time.Second)
+	defer cancel()
+	return testbed.Until(ctx, what, met)
+}
+
 // see waits until a text stands in a part of the screen, and gives its first place.
 func (t *tour) see(in image.Rectangle, text string) (at image.Rectangle, err error) {
-	err = testbed.Until(t.ctx, "“"+text+"” on the screen", func() (bool, error) {
+	err = t.until("“"+text+"” on the screen", func() (bool, error) {
 		found, err := t.look(in, text)
 		if len(found) > 0 {
 			at = found[0]
@@ -141,9 +148,12 @@ const again = 1500 * time.Millisecond
 
 // press presses what bears a text until another text appears.
 func (t *tour) press(in image.Rectangle, text string, then image.Rectangle, effect string) error {
-	for {
+	for tries := 0; ; tries++ {
+		if tries == 20 {
+			return fmt.Errorf("“%s” was pressed %d times and “%s” has not come", text, tries, effect)
+		}
 		done, at := false, image.Rectangle{}
-		err := testbed.Until(t.ctx, "“"+text+"” on the screen", func() (bool, error) {
+		err := t.until("“"+text+"” on the screen", func() (bool, error) {
 			img, err := t.screen.Screen()
 			if err != nil {
 				return false, err
@@ -194,11 +204,23 @@ func (t *tour) within(d time.Duration, met func() (bool, error)) (bool, error) {
 
 func middle(r image.Rectangle) image.Point { return r.Min.Add(r.Max).Div(2) }
 
-// bring waits for a second window and puts it beside the main one.
-func (t *tour) bring(title string) error {
+// bring waits for a second window, puts it beside the main one, and waits until a text
+// stands in it. A window that is just being made may move once more by itself.
+func (t *tour) bring(title, text string) error {
 	id, err := t.screen.AwaitWindow(t.ctx, title)
 	if err != nil {
 		return err
 	}
-	return t.screen.Place(t.ctx, id, beside.Min)
+	for {
+		if err := t.screen.Place(t.ctx, id, beside.Min); err != nil {
+			return err
+		}
+		ok, err := t.within(again, func() (bool, error) {
+			found, err := t.look(beside, text)
+			return len(found) > 0, err
+		})
+		if ok || err != nil {
+			return err
+		}
+	}
 }

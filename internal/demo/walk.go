@@ -74,10 +74,7 @@ func (t *tour) create() error {
 			return err
 		}
 	}
-	if err := t.bring(secret); err != nil {
-		return err
-	}
-	if _, err := t.see(beside, "Use this passphrase"); err != nil {
+	if err := t.bring(secret, "Use this passphrase"); err != nil {
 		return err
 	}
 	// The first field has the keyboard; Tab goes to the second.
@@ -158,11 +155,7 @@ func (t *tour) openSheet(title string) error {
 	if err := t.click(middle(at)); err != nil {
 		return err
 	}
-	if err := t.bring(request); err != nil {
-		return err
-	}
-	_, err = t.see(beside, title)
-	return err
+	return t.bring(request, title)
 }
 
 // decide takes a row of the sheet and confirms it, as often as the sheet is deaf.
@@ -174,7 +167,7 @@ func (t *tour) decide(row, confirm, came, name string) error {
 }
 
 func (t *tour) confirm(confirm, came, name string) error {
-	if _, err := t.look(beside, marked); err != nil {
+	if _, err := t.see(beside, marked); err != nil {
 		return err
 	}
 	if below, err := t.look(beside, "The request goes on below: scroll."); err != nil {
@@ -269,8 +262,7 @@ func (t *tour) signOnce() error {
 	}
 	var answer struct {
 		Record struct {
-			DomainAddress string `json:"domainAddress"`
-			Domain        struct {
+			Domain struct {
 				Address string `json:"domainAddress"`
 			} `json:"domain"`
 		} `json:"record"`
@@ -278,10 +270,7 @@ func (t *tour) signOnce() error {
 	if err := json.Unmarshal(raw, &answer); err != nil {
 		return err
 	}
-	address := answer.Record.DomainAddress
-	if address == "" {
-		address = answer.Record.Domain.Address
-	}
+	address := answer.Record.Domain.Address
 	// The pin is what the owner's window shows, not what the agent says.
 	if err := t.press(rail, "Domains", main1, "Copy the address"); err != nil {
 		return err
@@ -328,7 +317,7 @@ func (t *tour) grant() error {
 	if err := t.openSheet("Approve and grant more"); err != nil {
 		return err
 	}
-	if err := t.press(beside, "Approve and grant more", beside, "Confirm: Approve and grant 10 more"); err != nil {
+	if err := t.press(beside, "Approve and grant more", beside, "more of these without asking, until"); err != nil {
 		return err
 	}
 	// The number stands just before these words.

@@ -19,23 +19,32 @@ import (
 )
 
 // faces are those in which the window writes words that are looked for.
+// Buttons and rows come first.
 var faces = []look.Style{
-	look.Title, look.Stem, look.Label, look.Body, look.Strong, look.Item, look.Small, look.SmallM, look.SmallB,
-	look.Caption, look.CaptionM, look.CaptionB, look.Mono, look.MonoB, look.MonoS, look.Digits, look.Words,
+	look.Strong, look.Item, look.SmallB, look.SmallM, look.Title, look.Body, look.Stem, look.Small,
+	look.Caption, look.CaptionM, look.Mono, look.Digits, look.Words,
 }
 
 // Eyes find words. They are safe for concurrent use.
 type Eyes struct {
 	mu    sync.Mutex
 	theme fyne.Theme
-	known map[string][]shape
+	known map[string][]shape // by text; one shape for each of the faces, as far as they were needed
+	seen  map[sight][]image.Rectangle
+}
+
+// sight is one look. Looking again at the same picture costs nothing.
+type sight struct {
+	img  *image.RGBA
+	in   image.Rectangle
+	text string
 }
 
 // New opens the eyes. It starts Fyne's app for tests, of which there is one in a
 // process, and needs no display.
 func New() *Eyes {
 	app := test.NewApp()
-	e := &Eyes{theme: look.New("light", 100), known: map[string][]shape{}}
+	e := &Eyes{theme: look.New("light", 100), known: map[string][]shape{}, seen: map[sight][]image.Rectangle{}}
 	app.Settings().SetTheme(e.theme)
 	return e
 }
@@ -47,19 +56,15 @@ type shape struct {
 	ink, ground []image.Point
 }
 
-// shapes draws the text in every face.
-func (e *Eyes) shapes(text string) []shape {
+// shape draws the text in a face.
+func (e *Eyes) shape(text string, face int) shape {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if s, ok := e.known[text]; ok {
-		return s
+	for n := len(e.known[text]); n <= face; n++ {
+		word := software.Render(look.Word(faces[n], theme.ColorNameForeground, text), e.theme)
+		e.known[text] = append(e.known[text], shapeOf(word))
 	}
-	var out []shape
-	for _, f := range faces {
-		out = append(out, shapeOf(software.Render(look.Word(f, theme.ColorNameForeground, text), e.theme)))
-	}
-	e.known[text] = out
-	return out
+	return e.known[text][face]
 }
 
 // shapeOf takes what differs from the corner as strokes. What lies between is left
@@ -105,9 +110,30 @@ func light(img image.Image, p image.Point) float64 {
 	return float64(r+2*g+b) / 4 / 257
 }
 
-// Find returns where the text stands in the part of the picture, in reading order.
+// Find returns where the text stands in the part of the picture, in reading order: all
+// places of the first face in which there are any. The picture must not change afterwards.
 func (e *Eyes) Find(img *image.RGBA, in image.Rectangle, text string) []image.Rectangle {
 	in = in.Intersect(img.Bounds())
+	this := sight{img, in, text}
+	e.mu.Lock()
+	found, ok := e.seen[this]
+	e.mu.Unlock()
+	if ok {
+		return found
+	}
+	found = e.find(img, in, text)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for old := range e.seen {
+		if old.img != img {
+			delete(e.seen, old)
+		}
+	}
+	e.seen[this] = found
+	return found
+}
+
+func (e *Eyes) find(img *image.RGBA, in image.Rectangle, text string) []image.Rectangle {
 	luma := make([]int16, in.Dx()*in.Dy())
 	for y := range in.Dy() {
 		at := img.PixOffset(in.Min.X, in.Min.Y+y)
@@ -116,13 +142,17 @@ func (e *Eyes) Find(img *image.RGBA, in image.Rectangle, text string) []image.Re
 			luma[y*in.Dx()+x] = (int16(p[0]) + 2*int16(p[1]) + int16(p[2])) / 4
 		}
 	}
-	var out []image.Rectangle
-	for _, s := range e.shapes(text) {
+	for face := range faces {
+		s := e.shape(text, face)
+		var out []image.Rectangle
 		for _, at := range s.find(luma, in.Dx(), in.Dy()) {
 			out = append(out, image.Rectangle{at, at.Add(s.size)}.Add(in.Min))
 		}
+		if len(out) > 0 {
+			return out
+		}
 	}
-	return out
+	return nil
 }
 
 const (

@@ -4,6 +4,7 @@ package testbed
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -15,12 +16,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Display is a screen without glass. Only who has its cookie reaches it.
 type Display struct {
 	bed    *Bed
 	frames string // file that the server keeps the screen in
+
+	mu   sync.Mutex
+	raw  []byte // of the last picture
+	last *image.RGBA
 }
 
 // StartDisplay starts Xvfb on a number that is free, with a cookie of its own, and
@@ -68,12 +74,27 @@ func cookie() []byte {
 	return out
 }
 
-// Screen is what the screen shows now.
+// Screen is what the screen shows now; the same picture again as long as nothing has
+// changed. It is not to be drawn into.
 func (d *Display) Screen() (*image.RGBA, error) {
 	raw, err := os.ReadFile(d.frames)
 	if err != nil {
 		return nil, fmt.Errorf("read screen: %w", err)
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last == nil || !bytes.Equal(raw, d.raw) {
+		img, err := picture(raw)
+		if err != nil {
+			return nil, err
+		}
+		d.raw, d.last = raw, img
+	}
+	return d.last, nil
+}
+
+// picture reads the form in which the server keeps its screen (X window dump, 32 bits).
+func picture(raw []byte) (*image.RGBA, error) {
 	if len(raw) < 100 {
 		return nil, errors.New("read screen: the picture has no head")
 	}

@@ -161,7 +161,7 @@ func (b *Bed) Output(ctx context.Context, name string, args ...string) (out stri
 }
 
 // tick is the time between two looks at something that cannot be waited for.
-const tick = 20 * time.Millisecond
+const tick = 30 * time.Millisecond
 
 // Until looks again and again until met says true, an error, or ctx ends. What is
 // the thing that is waited for, for the error.
