@@ -21,7 +21,6 @@ import (
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
 
 	"vault/derive/envelope"
-	"vault/derive/jcs"
 )
 
 // Size is the length in bytes of every secret of the tree.
@@ -67,15 +66,21 @@ func (Secret) MarshalText() ([]byte, error) {
 	return nil, errors.New("a secret is not written as text")
 }
 
-// info is the HKDF info of a purpose: canonical JSON of the purpose and one or
-// two members more. The values are canonical JSON already.
-func info(p Purpose, members ...string) (string, error) {
-	b := []byte(`{"purpose":"` + string(p) + `"`)
-	for i := 0; i < len(members); i += 2 {
-		b = append(b, `,"`+members[i]+`":`+members[i+1]...)
+// info is the HKDF info of a purpose: canonical JSON of the purpose and at most two
+// members more. Their values are canonical JSON, and their names stand in order before
+// "purpose": put together, this is canonical.
+func info(p Purpose, members ...string) string {
+	n := len(p) + 16
+	for _, m := range members {
+		n += len(m) + 4
 	}
-	out, err := jcs.Canonical(append(b, '}'), jcs.AgentEnvelope)
-	return string(out), err
+	b := append(make([]byte, 0, n), '{')
+	for i := 0; i < len(members); i += 2 {
+		b = append(append(append(b, '"'), members[i]...), `":`...)
+		b = append(append(b, members[i+1]...), ',')
+	}
+	b = append(append(b, `"purpose":"`...), p...)
+	return string(append(b, `"}`...))
 }
 
 // expand fills dst with HKDF-SHA256 of the secret.
@@ -93,11 +98,7 @@ func expand(dst *Secret, secret []byte, info string) error {
 }
 
 func derive(dst *Secret, secret []byte, p Purpose, members ...string) error {
-	text, err := info(p, members...)
-	if err == nil {
-		err = expand(dst, secret, text)
-	}
-	if err != nil {
+	if err := expand(dst, secret, info(p, members...)); err != nil {
 		return fmt.Errorf("derive %s: %w", p, err)
 	}
 	return nil

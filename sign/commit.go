@@ -31,9 +31,11 @@ func (s *Signer) Commit(_ context.Context, acts []keys.Act) ([]keys.Answer, erro
 	s.anchorSoon()
 	defer s.collectSoon()
 	answers := make([]keys.Answer, len(acts))
+	heads := make([]journal.Head, 0, len(acts))
 	for i, a := range acts {
-		err := s.commit(a, &answers[i])
+		head, err := s.commit(a, &answers[i])
 		if err == nil {
+			heads = append(heads, head)
 			continue
 		}
 		var e *keys.Error
@@ -44,6 +46,7 @@ func (s *Signer) Commit(_ context.Context, acts []keys.Act) ([]keys.Answer, erro
 		}
 		break
 	}
+	s.signHeads(heads, answers)
 	return answers, nil
 }
 
@@ -61,28 +64,30 @@ func (s *Signer) ready() error {
 }
 
 // commit judges one act and, where its guard lets it pass, signs what it asks
-// for and the head over its entry. Nothing is changed where it returns an error.
-func (s *Signer) commit(a keys.Act, out *keys.Answer) error {
+// for and gives the head over its entry, to be signed. Nothing is changed where it
+// returns an error.
+func (s *Signer) commit(a keys.Act, out *keys.Answer) (journal.Head, error) {
+	var none journal.Head
 	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind)) > maxDocument {
-		return refuse(codeMalformed, "a document is too long")
+		return none, refuse(codeMalformed, "a document is too long")
 	}
 	e, err := journal.Parse(a.Entry)
 	if err != nil {
-		return refuse(codeMalformed, "the entry is not one of a log")
+		return none, refuse(codeMalformed, "the entry is not one of a log")
 	}
 	if err := s.checkTime(e); err != nil {
-		return err
+		return none, err
 	}
 	if err := s.state.Check(e); err != nil {
-		return err
+		return none, err
 	}
 	p, err := s.guard(e, a)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if p.sign != nil {
 		if err := s.signAction(p.sign, out); err != nil {
-			return err
+			return none, err
 		}
 	}
 	for _, body := range p.mac {
@@ -91,17 +96,20 @@ func (s *Signer) commit(a keys.Act, out *keys.Answer) error {
 	if p.domain != nil {
 		out.Projection = p.domain.Canonical()
 	}
-	if out.Head, err = s.signHead(e); err != nil {
-		return err
+	head := journal.Head{
+		Type: journal.HeadType, V: 1, Vault: s.pub.Vault, Instance: s.pub.Instance,
+		Seq: e.Seq, Hash: e.Hash(), At: s.cfg.Clock.Now(), Key: s.pub.LogKey,
 	}
 	if err := s.state.Apply(e); err != nil {
-		return err
+		return none, err
 	}
 	if p.domain != nil {
 		s.domains[p.domain.Info().Hash()] = p.domain
 	}
-	s.anchorDue = s.anchorDue || p.anchor
-	return nil
+	if p.anchor {
+		s.anchorDue = e.Seq
+	}
+	return head, nil
 }
 
 // passed is what a guard lets happen.
@@ -137,42 +145,47 @@ func permitMAC(key, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// macRight says whether a permit carries the MAC that was made for it.
-func (s *Signer) macRight(p keys.Permit) (right bool) {
+// macRight says whether a permit carries the MAC that was made for it, and under which
+// key of s.permits it is remembered then.
+func (s *Signer) macRight(p keys.Permit) (key [32]byte, right bool) {
 	mac, err := hex.DecodeString(p.MAC[min(2, len(p.MAC)):])
 	if err != nil || len(p.MAC) != 66 {
-		return false
+		return key, false
 	}
-	digest := sha256.Sum256(append(mac, p.Body...))
-	if s.permits[digest] {
-		return true
+	key = sha256.Sum256(append(mac, p.Body...))
+	if _, ok := s.permits[key]; ok {
+		return key, true
 	}
 	custody.Do(func() { right = hmac.Equal(mac, permitMAC(s.storeKey(), p.Body)) })
 	if right {
 		if len(s.permits) >= maxPermits {
 			clear(s.permits)
 		}
-		s.permits[digest] = true
+		s.permits[key] = nil
 	}
-	return right
+	return key, right
 }
 
-// signHead signs the head over an entry that is about to be taken.
-func (s *Signer) signHead(e journal.Entry) ([]byte, error) {
-	h := journal.Head{
-		Type: journal.HeadType, V: 1, Vault: s.pub.Vault, Instance: s.pub.Instance,
-		Seq: e.Seq, Hash: e.Hash(), At: s.cfg.Clock.Now(), Key: s.pub.LogKey,
+// signHeads signs the heads over entries that were taken; they are those of the first
+// answers. One copy of the key serves them all.
+func (s *Signer) signHeads(heads []journal.Head, answers []keys.Answer) {
+	messages := make([][]byte, len(heads))
+	for i, h := range heads {
+		messages[i] = h.SigningBytes()
 	}
-	message := h.SigningBytes()
-	var sig [ed25519.SignatureSize]byte
+	sigs := make([][ed25519.SignatureSize]byte, len(heads))
 	custody.Do(func() {
 		// On the heap, where the library may point to it; erased with it.
 		key := append([]byte(nil), s.logKey()...)
-		copy(sig[:], ed25519.Sign(key, message))
+		for i, m := range messages {
+			copy(sigs[i][:], ed25519.Sign(key, m))
+		}
 		clear(key)
 	})
-	h.Sig = base64.RawURLEncoding.EncodeToString(sig[:])
-	return h.Canonical(), nil
+	for i, h := range heads {
+		h.Sig = base64.RawURLEncoding.EncodeToString(sigs[i][:])
+		answers[i].Head = h.Canonical()
+	}
 }
 
 // action is a signature that its guard has let pass.
@@ -262,7 +275,7 @@ func (s *Signer) Address(_ context.Context, raw []byte) (string, error) {
 	if len(raw) > maxDocument {
 		return "", refuse(codeMalformed, "the envelope is too long")
 	}
-	e, err := envelope.ParseActionEnvelope(raw)
+	e, err := s.readEnvelope(raw)
 	if err != nil {
 		return "", refuse(codeMalformed, "the envelope is not an action envelope")
 	}

@@ -2,6 +2,7 @@ package sign
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
@@ -83,13 +84,27 @@ func row(a keys.Act, digest string) (keys.Permit, error) {
 	return keys.Permit{}, refuse(codeBadPermit, "a row that the act needs is missing, or is another one than the log shows")
 }
 
-// believed returns the permit with that digest, whose MAC must be right.
-func (s *Signer) believed(a keys.Act, digest string) (keys.Permit, error) {
+// believed returns the permit with that digest, whose MAC must be right, as it is
+// read by parse: once for each row.
+func believed[T any](s *Signer, a keys.Act, digest string, parse func([]byte) (T, error)) (T, error) {
+	var none T
 	p, err := row(a, digest)
-	if err == nil && !s.macRight(p) {
-		err = refuse(codeBadPermit, "a row has no MAC of this vault")
+	if err != nil {
+		return none, err
 	}
-	return p, err
+	key, right := s.macRight(p)
+	if !right {
+		return none, refuse(codeBadPermit, "a row has no MAC of this vault")
+	}
+	if known, ok := s.permits[key].(T); ok {
+		return known, nil
+	}
+	read, err := parse(p.Body)
+	if err != nil {
+		return none, errPermitForm
+	}
+	s.permits[key] = read
+	return read, nil
 }
 
 var errPermitForm = refuse(codeBadPermit, "a row is not well formed, or says something else than the entry")
@@ -140,13 +155,9 @@ func (s *Signer) guardPaired(e journal.Entry, b journal.ClientPaired, a keys.Act
 		return passed{mac: [][]byte{p.Body}}, nil
 	}
 	// A rename changes the name and nothing else.
-	before, err := s.believed(a, b.Replaces)
+	old, err := believed(s, a, b.Replaces, permit.ParseClient)
 	if err != nil {
 		return passed{}, err
-	}
-	old, err := permit.ParseClient(before.Body)
-	if err != nil {
-		return passed{}, errPermitForm
 	}
 	old.Name = c.Name
 	if old != c {
@@ -161,12 +172,11 @@ func (s *Signer) client(id string, a keys.Act) error {
 	if !ok {
 		return refuse(journal.CodeUnknownClient, "the log shows no such client")
 	}
-	p, err := s.believed(a, known.PermitSHA256)
+	c, err := believed(s, a, known.PermitSHA256, permit.ParseClient)
 	if err != nil {
 		return err
 	}
-	c, err := permit.ParseClient(p.Body)
-	if err != nil || c.ID != id {
+	if c.ID != id {
 		return errPermitForm
 	}
 	return nil
@@ -206,7 +216,7 @@ func (s *Signer) guardGrant(e journal.Entry, b journal.GrantMade, a keys.Act) (p
 // named, be open by its window now, and not be suspended. A number of uses that
 // it states binds under every decay mode.
 func (s *Signer) envelope(raw []byte, hash, domainHash string) (*envelope.ActionEnvelope, *envelope.Projection, error) {
-	env, err := envelope.ParseActionEnvelope(raw)
+	env, err := s.readEnvelope(raw)
 	if err != nil {
 		return nil, nil, refuse(codeMalformed, "the envelope is not an action envelope")
 	}
@@ -229,6 +239,26 @@ func (s *Signer) envelope(raw []byte, hash, domainHash string) (*envelope.Action
 		return nil, nil, refuse(codeSuspended, "uses of this envelope before this instance began are not known")
 	}
 	return env, domain, nil
+}
+
+// readEnvelope parses an action envelope, once for the same bytes.
+func (s *Signer) readEnvelope(raw []byte) (*envelope.ActionEnvelope, error) {
+	if len(raw) > maxKeptEnvelope {
+		return envelope.ParseActionEnvelope(raw)
+	}
+	key := sha256.Sum256(raw)
+	if e, ok := s.envelopes[key]; ok {
+		return e, nil
+	}
+	e, err := envelope.ParseActionEnvelope(raw)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.envelopes) >= maxEnvelopes {
+		clear(s.envelopes)
+	}
+	s.envelopes[key] = e
+	return e, nil
 }
 
 func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act) (passed, error) {
@@ -275,12 +305,11 @@ func (s *Signer) guardGranted(b journal.ActionSigned, a keys.Act, env *envelope.
 	if !ok {
 		return refuse(journal.CodeUnknownGrant, "the log shows no such grant")
 	}
-	p, err := s.believed(a, known.PermitSHA256)
+	g, err := believed(s, a, known.PermitSHA256, permit.ParseGrant)
 	if err != nil {
 		return err
 	}
-	g, err := permit.ParseGrant(p.Body)
-	if err != nil || g.ID != b.Grant || g.Client != b.Client || g.EnvelopeHash != b.EnvelopeHash || g.DomainHash != b.DomainHash {
+	if g.ID != b.Grant || g.Client != b.Client || g.EnvelopeHash != b.EnvelopeHash || g.DomainHash != b.DomainHash {
 		return errPermitForm
 	}
 	// The log was asked with the entry's time; here with this process's clocks.

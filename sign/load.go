@@ -163,7 +163,10 @@ func (s *Signer) takeDomain(p keys.Permit) *keys.Error {
 		return refuse(codeBadPermit, "a domain row is not well formed")
 	}
 	known, ok := s.state.Domain(d.Hash)
-	if !ok || known.PermitSHA256 != permit.SHA256(p.Body) || !s.macRight(p) {
+	if !ok || known.PermitSHA256 != permit.SHA256(p.Body) {
+		return refuse(codeBadPermit, "a domain row is not the one in the log, or has another MAC")
+	}
+	if _, right := s.macRight(p); !right {
 		return refuse(codeBadPermit, "a domain row is not the one in the log, or has another MAC")
 	}
 	projection, err := envelope.ParseProjection(d.Projection)

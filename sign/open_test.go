@@ -38,6 +38,7 @@ func TestUnlockAsksUntilItIsRight(t *testing.T) {
 
 func TestCreateRefusesWhereSomethingIs(t *testing.T) {
 	d := open(t)
+	d.signer.background.Wait() // an anchor that is being written would put the sealed file back
 	_, err := d.signer.Create(t.Context(), keys.Create{Protection: keys.ProtectPassphrase})
 	wantCode(t, err, "already_open")
 	other := New(d.config)
@@ -428,6 +429,14 @@ func TestAnchors(t *testing.T) {
 	d.signer.background.Wait()
 	if got := d.sealed().Log.Seq; got != revoked {
 		t.Errorf("after a revocation anchored %d, want %d", got, revoked)
+	}
+	// Once: what follows waits for its minute.
+	for range 3 {
+		seen()
+		d.signer.background.Wait()
+	}
+	if got := d.sealed().Log.Seq; got != revoked {
+		t.Errorf("acts after the revocation anchored %d, want %d", got, revoked)
 	}
 	last := d.state.Seq()
 	v := d.signer.vault

@@ -61,6 +61,9 @@ const (
 	maxDocument  = 1 << 20
 	maxAddresses = 4096
 	maxPermits   = 4096
+	maxEnvelopes = 512
+	// maxKeptEnvelope is up to which length an envelope is kept as it was parsed.
+	maxKeptEnvelope = 4096
 	// Bounds of an entry's time around this process's clock: entries wait for
 	// one another, and two readings of one clock differ.
 	entryPast   = 60_000
@@ -93,14 +96,15 @@ type Signer struct {
 	state *journal.State
 	load  loading
 
-	domains   map[string]*envelope.Projection // public, by domain hash
-	addresses map[string]signer               // public, by envelope hash
-	permits   map[[32]byte]bool               // public: digests of rows whose MAC was right
+	domains   map[string]*envelope.Projection       // public, by domain hash
+	addresses map[string]signer                     // public, by envelope hash
+	permits   map[[32]byte]any                      // public: rows whose MAC was right, read or nil, by digest
+	envelopes map[[32]byte]*envelope.ActionEnvelope // public, by digest of the bytes received
 
 	anchored   uint64 // newest anchored entry
 	durable    custody.Head
-	anchorDue  bool  // something in the log is to be anchored at once
-	anchorAt   int64 // boot-time clock of the last anchor
+	anchorDue  uint64 // newest entry that is to be anchored at once
+	anchorAt   int64  // boot-time clock of the last anchor
 	anchoring  bool
 	background sync.WaitGroup
 	collector  *time.Timer
@@ -248,8 +252,8 @@ func (s *Signer) install(v *custody.Vault) (keys.Public, error) {
 	s.phase, s.doubt = phaseLoading, nil
 	s.state, s.load = &journal.State{}, loading{}
 	s.domains, s.addresses = map[string]*envelope.Projection{}, map[string]signer{}
-	s.permits = map[[32]byte]bool{}
-	s.anchored, s.durable, s.anchorDue, s.anchorAt = v.State().Log.Seq, v.State().Log, false, s.cfg.Clock.Boot()
+	s.permits, s.envelopes = map[[32]byte]any{}, map[[32]byte]*envelope.ActionEnvelope{}
+	s.anchored, s.durable, s.anchorDue, s.anchorAt = v.State().Log.Seq, v.State().Log, 0, s.cfg.Clock.Boot()
 	s.refresh()
 	s.collectSoon()
 	return s.pub, nil
@@ -332,7 +336,7 @@ func (s *Signer) shut() {
 	}
 	s.keys.Destroy()
 	s.vault, s.keys, s.phase = nil, nil, phaseShut
-	s.state, s.domains, s.addresses, s.permits = nil, nil, nil, nil
+	s.state, s.domains, s.addresses, s.permits, s.envelopes = nil, nil, nil, nil, nil
 	s.load = loading{}
 }
 
@@ -390,7 +394,6 @@ func (s *Signer) anchor(ctx context.Context, v *custody.Vault, head custody.Head
 	defer s.anchorMu.Unlock()
 	s.mu.Lock()
 	if head.Seq <= s.anchored {
-		s.anchorDue = s.anchorDue && s.state != nil && s.state.Seq() > s.anchored
 		s.mu.Unlock()
 		return nil
 	}
@@ -401,7 +404,6 @@ func (s *Signer) anchor(ctx context.Context, v *custody.Vault, head custody.Head
 	s.anchorAt = s.cfg.Clock.Boot()
 	if err == nil || errors.Is(err, custody.ErrAnchorNotKept) {
 		s.anchored = max(s.anchored, head.Seq)
-		s.anchorDue = s.anchorDue && s.state != nil && s.state.Seq() > head.Seq
 	}
 	if s.vault != nil {
 		s.refresh()
@@ -412,7 +414,7 @@ func (s *Signer) anchor(ctx context.Context, v *custody.Vault, head custody.Head
 // anchorSoon anchors the durable head in the background where it is due. The
 // caller holds s.mu.
 func (s *Signer) anchorSoon() {
-	due := s.anchorDue || s.cfg.Clock.Boot()-s.anchorAt >= anchorEvery
+	due := s.anchorDue > s.anchored || s.cfg.Clock.Boot()-s.anchorAt >= anchorEvery
 	if !due || s.locked || s.anchoring || s.durable.Seq <= s.anchored {
 		return
 	}

@@ -33,7 +33,7 @@ const testPassphrase = "a passphrase that is typed by nobody"
 
 // bench is a folder with a built vault-key and a typist under the name of vault.
 type bench struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	vault string
 	key   *hygiene.Process
@@ -48,7 +48,7 @@ type bench struct {
 	info    *envelope.DomainInfo
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
 	b := &bench{t: t, dir: t.TempDir()}
 	b.vault = filepath.Join(b.dir, "folder")
@@ -61,7 +61,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func build(t *testing.T, out, pkg string) {
+func build(t testing.TB, out, pkg string) {
 	t.Helper()
 	c := exec.Command("go", "build", "-o", out, pkg)
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -199,7 +199,7 @@ func (b *bench) create() {
 	b.client = keys.Permit{Body: row, MAC: answer.MACs[0]}
 }
 
-func encodeRow[T permit.Client | permit.Domain](t *testing.T, row T) []byte {
+func encodeRow[T permit.Client | permit.Domain](t testing.TB, row T) []byte {
 	t.Helper()
 	body, err := permit.Encode(row)
 	if err != nil {
