@@ -48,8 +48,18 @@ const (
 )
 
 // openItem shows the sheet of the row that may be opened now.
-func (d *Desk) openItem(_ context.Context, id string) (Sheet, error) {
+func (d *Desk) openItem(ctx context.Context, id string) (Sheet, error) {
 	d.expire()
+	d.mu.Lock()
+	m := d.moments[id]
+	if n := slices.IndexFunc(d.notes, func(n *note) bool { return n.ID == id }); n >= 0 {
+		defer d.mu.Unlock()
+		return d.noteSheet(d.notes[n])
+	}
+	d.mu.Unlock()
+	if m != nil {
+		d.learnAddresses(ctx, m)
+	}
 	d.mu.Lock()
 	if d.state() == StateReadOnly || d.away {
 		defer d.mu.Unlock()
@@ -84,6 +94,10 @@ func (d *Desk) openItem(_ context.Context, id string) (Sheet, error) {
 		return Sheet{}, refuse(CodeInternal)
 	}
 	first := it.shown != s.Digest || !it.seen
+	if it.moment != nil && it.seen {
+		// Once each time it comes on the screen where the agent turned a way of answering off (12.3).
+		first = !it.open && hatchesOff(it.moment.sheet.Envelope) != ""
+	}
 	it.open, it.shown = true, s.Digest
 	d.mu.Unlock()
 	d.changed()
@@ -94,7 +108,13 @@ func (d *Desk) openItem(_ context.Context, id string) (Sheet, error) {
 		if it.gone || it.busy {
 			return errGone
 		}
-		a, err := b.add(journal.KindRequestSeen, journal.RequestSeen{Request: d.requestName(it), Client: it.client, Digest: s.Digest})
+		var a *act
+		var err error
+		if it.moment != nil {
+			a, err = d.seenMoment(b, it.moment, s.Digest)
+		} else {
+			a, err = b.add(journal.KindRequestSeen, journal.RequestSeen{Request: d.requestName(it), Client: it.client, Digest: s.Digest})
+		}
 		if err != nil {
 			return err
 		}
@@ -151,7 +171,11 @@ func (d *Desk) sheet(it *item) (Sheet, error) {
 			return Sheet{}, refusal
 		}
 		s.Agent, s.PairedAt = c.permit.Name, c.permit.PairedAt
-		s.Action = d.actionSheet(it, c)
+		if it.moment != nil {
+			s.Moment = d.momentSheet(it.moment)
+		} else {
+			s.Action = d.actionSheet(it, c)
+		}
 	}
 	digest, err := sheetDigest(s)
 	s.Digest = digest
@@ -194,7 +218,10 @@ func (d *Desk) actionSheet(it *item, c *clientRow) *ActionSheet {
 	}
 	out.GrantUsesMax, out.GrantUntilMax = d.grantLimits(a)
 	out.GrantUses, out.GrantUntil = min(permit.GrantUsesBeforePasskey, out.GrantUsesMax), out.GrantUntilMax
-	out.Grantable = len(a.differs) == 0 && out.GrantUsesMax > 0 && out.GrantUntilMax > d.clock.Now()
+	if a.moment != nil {
+		out.Moment, out.OptionLabel = a.moment.id, a.moment.label
+	}
+	out.Grantable = a.moment == nil && len(a.differs) == 0 && out.GrantUsesMax > 0 && out.GrantUntilMax > d.clock.Now()
 	return out
 }
 
@@ -224,6 +251,8 @@ func sheetDigest(s Sheet) (string, error) {
 		Digest         string
 		Warnings       []string
 		Contradictions []Contradiction
+		Moment         string `json:",omitzero"`
+		OptionLabel    string `json:",omitzero"`
 	}
 	type pair struct {
 		Digits     string
@@ -247,11 +276,17 @@ func sheetDigest(s Sheet) (string, error) {
 		Demo     bool     `json:"demo"`
 		Action   *action  `json:"action"`
 		Pairing  *pair    `json:"pairing"`
-	}{"vault.sheet", 1, s.ID, s.Kind, s.Agent, s.PairedAt, s.Session, s.Since, s.Frame, s.Demo, nil, nil}
+		// Of the kinds that came later; absent elsewhere.
+		Moment *momentDoc `json:"moment,omitzero"`
+		Note   *NoteSheet `json:"note,omitzero"`
+	}{"vault.sheet", 1, s.ID, s.Kind, s.Agent, s.PairedAt, s.Session, s.Since, s.Frame, s.Demo, nil, nil, nil, s.Note}
+	if s.Moment != nil {
+		doc.Moment = docOf(s.Moment)
+	}
 	if a := s.Action; a != nil {
 		dom := a.Domain
 		dom.Signatures = 0
-		doc.Action = &action{dom, a.Address, a.EnvelopeHash, a.PayloadText, a.PayloadDigest, a.Warnings, a.Contradictions}
+		doc.Action = &action{dom, a.Address, a.EnvelopeHash, a.PayloadText, a.PayloadDigest, a.Warnings, a.Contradictions, a.Moment, a.OptionLabel}
 	}
 	if p := s.Pairing; p != nil {
 		doc.Pairing = &pair{p.Digits, p.Claimed, p.Peer.UserID, p.Peer.ProcessID, valid(p.Peer.Executable), validAll(p.Peer.Command), validAll(p.Peer.Parents)}
@@ -305,6 +340,9 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 	}
 	if code != "" {
 		return Outcome{Code: code}, nil
+	}
+	if it.moment != nil {
+		return d.decideMoment(ctx, it, dec)
 	}
 	switch dec.Verdict {
 	case VerdictDecline, VerdictDeclineBlock:
@@ -580,7 +618,7 @@ func (d *Desk) newGrant(it *item, dec Decision, now int64) (*grantRow, error) {
 	switch {
 	case d.public.Passkeys > 0:
 		return nil, refuse(OutcomeNoPasskey)
-	case len(a.differs) > 0 || dec.GrantUses < 1 || dec.GrantUntil <= now:
+	case a.moment != nil || len(a.differs) > 0 || dec.GrantUses < 1 || dec.GrantUntil <= now:
 		return nil, refuse(OutcomeGrantLimit)
 	case dec.GrantUses > uses || dec.GrantUntil > until:
 		// More than a click may give, but less than anybody may: it needs a passkey.
@@ -658,6 +696,16 @@ func (d *Desk) declineAll(client string) error {
 		d.mu.Lock()
 		seen := it.seen
 		d.mu.Unlock()
+		if it.moment != nil {
+			o := d.endMoment(it, endNotShown)
+			if seen {
+				o, _ = d.resolveOp(it, it.moment.sheet.Envelope.Decline(), func() error { return nil })
+			}
+			if err := d.do(o); err != nil && !errors.Is(err, errGone) {
+				return asRefusal(err)
+			}
+			continue
+		}
 		outcome := outcomeRefused
 		if seen {
 			outcome = outcomeDeclined

@@ -88,6 +88,8 @@ type Desk struct {
 
 	stopOnce sync.Once
 
+	laying sync.Mutex // one write about an open moment at a time; held before mu
+
 	every uint64 // entries between snapshots
 	chunk int    // entries in one chunk of a load
 
@@ -114,6 +116,8 @@ type Desk struct {
 	settings   Settings
 	requests   map[requestKey]*request
 	items      []*item
+	moments    map[string]*laid // open ones, by id
+	notes      []*note
 	known      map[uint64]struct{} // every (client, request id) of the store
 	asked      map[uint64]struct{} // every (client, what was asked) of the store
 	seed       maphash.Seed
@@ -140,7 +144,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 	d := &Desk{
 		o: o, clock: o.Clock, every: SnapshotEvery, chunk: loadChunk,
 		ops: make(chan *op, groupActs), quit: make(chan struct{}),
-		gate: make(chan struct{}), requests: map[requestKey]*request{},
+		gate: make(chan struct{}), requests: map[requestKey]*request{}, moments: map[string]*laid{},
 		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{},
 	}
 	close(d.gate)
@@ -156,6 +160,9 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 			return nil, err
 		}
 		if err := d.read(false); err != nil {
+			return nil, errors.Join(err, d.db().Close())
+		}
+		if err := d.openMoments(); err != nil {
 			return nil, errors.Join(err, d.db().Close())
 		}
 		d.readMode()
@@ -313,6 +320,7 @@ func (d *Desk) Tick(ctx context.Context) {
 			}
 			return nil
 		})
+		d.endSessions(dropped)
 	}
 	if idle {
 		_ = d.lock(ctx, "idle")
@@ -563,10 +571,14 @@ func (d *Desk) dropItems() {
 		if it.pairing != nil {
 			it.pairing.finish(nil, refuse(CodeWithdrawn))
 		}
+		if it.moment != nil {
+			it.moment.finish(nil, refuse(CodeWithdrawn))
+		}
 		it.members, it.gone = nil, true
 		it.shut()
 	}
-	d.items, d.known, d.asked = nil, nil, nil
+	d.items, d.known, d.asked, d.notes = nil, nil, nil, nil
+	clear(d.moments)
 }
 
 // load hands the log to the key process: the newest snapshot and what follows it.

@@ -45,6 +45,7 @@ type clientRow struct {
 	connected int
 	signed    int64
 	declined  int64
+	noted     int64 // presented and not shown as a decision
 
 	open       int // requests in the queue
 	unanswered int // sheets in a row that were shown and ran out
@@ -220,6 +221,18 @@ func subject(e journal.Entry) (client, request, tag string) {
 		return b.Client, "", ""
 	case journal.GrantMade:
 		return b.Client, "", ""
+	case journal.MomentSeen:
+		return b.Client, b.Moment, ""
+	case journal.MomentResolved:
+		return b.Client, b.Moment, b.Choice
+	case journal.MomentDeclined:
+		return b.Client, b.Moment, outcomeDeclined
+	case journal.MomentEnded:
+		return b.Client, b.Moment, b.Reason
+	case journal.MomentNoted:
+		return b.Client, "", b.Reason
+	case journal.MomentMissed:
+		return b.Client, b.Moment, b.Reason
 	}
 	return "", "", ""
 }
@@ -353,8 +366,10 @@ func (l *ledger) add(client, kind, tag string, n int64) {
 		if d := l.domains[tag]; d != nil {
 			d.signed += n
 		}
-	case kind == string(journal.KindRequestAnswered) && tag == outcomeDeclined:
+	case kind == string(journal.KindRequestAnswered) && tag == outcomeDeclined, kind == string(journal.KindMomentDeclined):
 		c.declined += n
+	case kind == string(journal.KindMomentNoted):
+		c.noted += n
 	}
 }
 

@@ -151,6 +151,8 @@ type ActionSheet struct {
 	Payload        jcs.Value
 	PayloadText    string   // the canonical payload that will be signed, whole
 	PayloadDigest  string   // Keccak-256 that will be signed
+	Moment         string   // id of the moment whose selected option this action is, or empty; see [Owner.Answered]
+	OptionLabel    string   // of that option, hostile text
 	Warnings       []string // codes: "no_end", "unlimited", "repeat", …
 	Contradictions []Contradiction
 	Grantable      bool

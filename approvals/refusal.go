@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"vault/approvals/keys"
+	"vault/approvals/moment"
 )
 
 // Codes of a [Refusal]. They are stable; docs/protocol.md lists them.
@@ -40,6 +41,12 @@ const (
 	CodePermitNotInLog    = "permit_not_in_log"
 	CodeAway              = "away"
 	CodeInternal          = "internal"
+	CodeUnknownMoment     = "unknown_moment"
+	CodeMomentOpen        = "moment_open"
+	CodeMomentDiffers     = "moment_differs"
+	CodeUnknownAsk        = "unknown_question"
+	CodeAskAnswered       = "question_answered"
+	CodeRecoveryWords     = "recovery_words"
 )
 
 // words are the sentences of each code: what happened, and what to do.
@@ -76,6 +83,18 @@ var words = map[string][2]string{
 	CodePermitNotInLog:    {"A permit in the store is not in the log. It was not used.", "Ask the owner to look at the vault's window."},
 	CodeAway:              {"The owner is away.", "Ask again later."},
 	CodeInternal:          {"The vault could not do this.", "Ask the owner to look at the log."},
+
+	CodeUnknownMoment: {"The vault knows no such moment of this session.", "Check moment and session."},
+	CodeMomentOpen:    {"The moment is not resolved yet.", "Await it first."},
+	CodeMomentDiffers: {"The same moment is open with other actions behind its options.", "Await it, or present one that differs."},
+	CodeUnknownAsk:    {"The owner asked no such question about this moment.", "Take a question from asks."},
+	CodeAskAnswered:   {"This question was answered before.", "Answer each question once."},
+	CodeRecoveryWords: {"The text holds twelve recovery words in a row. It was held back.", "Never give recovery words to anybody."},
+
+	string(moment.NotOption):         {"No option was selected: the resolution is no authority for an action.", "Do not perform the action."},
+	string(moment.ActionMismatch):    {"The action is not the one whose digest the selected option carries. Nothing was signed.", "Send exactly the action that was selected."},
+	string(moment.ActionNotSignable): {"The action cannot be signed as an action under the envelope that was shown.", "Present a moment with an action that can."},
+	string(moment.NoSigningEnvelope): {"No signing envelope was shown with the selected option.", "Ask with action.sign, or present sign_with with the moment."},
 
 	// Of the owner's calls.
 	OutcomeNoPasskey:  {"This needs a confirmation by passkey, and no passkey is enrolled.", "Enroll a passkey."},

@@ -46,6 +46,7 @@ const (
 type request struct {
 	key     requestKey
 	digest  string // of what was asked
+	method  string // methodSign or methodMomentSign
 	session string
 	ask     *asked
 	end     deadline
@@ -69,6 +70,7 @@ type item struct {
 	count   int // how often it was asked for, those not let in included
 
 	action  *asked
+	moment  *laid
 	pairing *pairing
 	pairEnd deadline
 
@@ -105,6 +107,7 @@ type asked struct {
 	address     string
 	differs     []envelope.Contradiction
 	repeated    bool
+	moment      *selected // whose option this action is, or nil
 }
 
 // knownEnvelope is what is computed once for each action envelope.
@@ -146,6 +149,9 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 	if !validID(ask.RequestID, false) || !validID(ask.Session, true) {
 		return Answer{}, refuseWith(CodeMalformed, "request id and session are at most 128 bytes of text without control characters")
 	}
+	if isMomentID(ask.RequestID) {
+		return Answer{}, refuseWith(CodeMalformed, "a request id may not have the form of a moment's")
+	}
 	if ask.LifetimeMS < 0 || ask.LifetimeMS > MaxLifetimeMS {
 		return Answer{}, refuseWith(CodeMalformed, "the lifetime is outside 0 to 24 hours")
 	}
@@ -179,7 +185,7 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 	}
 	a.repeated = repeated
 
-	r := &request{key: key, digest: digest, session: ask.Session, ask: a, end: endIn(d.clock, ask.LifetimeMS), done: make(chan struct{})}
+	r := &request{key: key, digest: digest, method: methodSign, session: ask.Session, ask: a, end: endIn(d.clock, ask.LifetimeMS), done: make(chan struct{})}
 	d.mu.Lock()
 	if refusal := d.gateClient(client); refusal != nil {
 		d.mu.Unlock()
@@ -299,28 +305,36 @@ func (d *Desk) understand(ctx context.Context, ask Ask) (*asked, *Refusal) {
 	}
 	d.mu.Lock()
 	refusal := d.admits(env, 0)
-	cached, k := d.envelopes[env.Hash()], d.keys
 	d.mu.Unlock()
 	if refusal != nil {
 		return nil, refusal
 	}
-	if cached != nil {
-		a.address = cached.address
-		return a, nil
+	if a.address, refusal = d.addressOf(ctx, env, ask.Envelope); refusal != nil {
+		return nil, refusal
 	}
-	if k == nil {
-		return nil, refuse(CodeLocked)
+	return a, nil
+}
+
+// addressOf is the address that signs under an envelope, whose received bytes are raw.
+func (d *Desk) addressOf(ctx context.Context, env *envelope.ActionEnvelope, raw []byte) (string, *Refusal) {
+	d.mu.Lock()
+	cached, k := d.envelopes[env.Hash()], d.keys
+	d.mu.Unlock()
+	switch {
+	case cached != nil:
+		return cached.address, nil
+	case k == nil:
+		return "", refuse(CodeLocked)
 	}
 	ctx, cancel := context.WithTimeout(ctx, keysPatience)
 	defer cancel()
-	address, err := k.Address(ctx, ask.Envelope)
+	address, err := k.Address(ctx, raw)
 	if err != nil {
-		return nil, asRefusal(err)
+		return "", asRefusal(err)
 	}
-	a.address = address
 	record, err := d.record(env, address)
 	if err != nil {
-		return nil, refuseWith(CodeMalformed, err.Error())
+		return "", refuseWith(CodeMalformed, err.Error())
 	}
 	d.mu.Lock()
 	if len(d.envelopes) >= maxEnvelopes {
@@ -328,7 +342,7 @@ func (d *Desk) understand(ctx context.Context, ask Ask) (*asked, *Refusal) {
 	}
 	d.envelopes[env.Hash()] = &knownEnvelope{address, record}
 	d.mu.Unlock()
-	return a, nil
+	return address, nil
 }
 
 // record makes the public action record of an envelope.
@@ -414,6 +428,9 @@ func (d *Desk) addSigned(b *batch, members []*request, by string, g *grantRow) e
 		body.Grant = g.permit.ID
 		permits = append(permits, permitRow{g.body, g.mac})
 	}
+	if r.ask.moment != nil {
+		body.Moment = r.ask.moment.id
+	}
 	known := d.envelopes[hash]
 	a, err := b.add(journal.KindActionSigned, body)
 	if err != nil {
@@ -421,6 +438,9 @@ func (d *Desk) addSigned(b *batch, members []*request, by string, g *grantRow) e
 	}
 	b.signed[hash]++
 	a.keyed.Envelope, a.keyed.Payload = r.ask.rawEnvelope, r.ask.rawPayload
+	if r.ask.moment != nil {
+		a.keyed.Moment = r.ask.moment.envelope
+	}
 	a.keyed.Permits = permitsOf(permits)
 	session := d.writeSession(r.key.client, r.session)
 	var result []byte
@@ -483,7 +503,7 @@ func signedResult(a *act, by string, record []byte) []byte {
 // row is the request as the store keeps it.
 func (r *request) row(state string, seq uint64, answer []byte) store.Request {
 	return store.Request{
-		Client: r.key.client, ID: r.key.id, Digest: r.digest, State: state, Method: methodSign, Session: r.session,
+		Client: r.key.client, ID: r.key.id, Digest: r.digest, State: state, Method: r.method, Session: r.session,
 		Envelope: r.ask.rawEnvelope, Payload: r.ask.rawPayload, Seq: seq, Answer: answer,
 	}
 }
@@ -533,22 +553,20 @@ func (d *Desk) enqueue(r *request, interactive bool) *Refusal {
 		}
 		return refuseAfter(CodeTooMany, queueFullMS)
 	}
-	if boot := d.clock.Boot(); boot > c.refilled {
-		c.tokens = min(askBurst, c.tokens+(boot-c.refilled)/askEveryMS)
-		c.refilled = boot - (boot-c.refilled)%askEveryMS
-	}
-	if c.tokens <= 0 {
-		return refuseAfter(CodeTooMany, askEveryMS)
-	}
+	id := ""
 	if same == nil {
-		id, err := d.newID("i_")
-		if err != nil {
+		var err error
+		if id, err = d.newID("i_"); err != nil {
 			return refuse(CodeInternal)
 		}
+	}
+	if refusal := d.takeToken(c); refusal != nil {
+		return refusal
+	}
+	if same == nil {
 		same = &item{id: id, kind: ItemAction, client: r.key.client, digest: r.digest, session: r.session, since: d.clock.Now(), action: r.ask}
 		d.items = append(d.items, same)
 	}
-	c.tokens--
 	c.open++
 	same.count++
 	same.members = append(same.members, r)
@@ -629,7 +647,7 @@ func (d *Desk) stored(key requestKey, digest *string) (answer Answer, known bool
 // checkRow compares a stored request with its log entry, and a result with its
 // own signature. The refusal is what the row answers, if it is one.
 func (d *Desk) checkRow(row store.Request) (*Refusal, bool) {
-	if row.Method != methodSign || row.Digest != askDigest(row.Method, row.Session, row.Envelope, row.Payload) || row.Seq == 0 {
+	if row.Method != methodSign && row.Method != methodMomentSign || row.Digest != askDigest(row.Method, row.Session, row.Envelope, row.Payload) || row.Seq == 0 {
 		return nil, false
 	}
 	es, err := d.db().Entries(row.Seq, 1)
@@ -650,7 +668,11 @@ func (d *Desk) checkRow(row store.Request) (*Refusal, bool) {
 	}
 	switch b := e.Decoded().(type) {
 	case journal.ActionSigned:
-		if row.State != requestDone || b.Client != row.Client || !sibling(b.Request) || b.Session != row.Session {
+		named := ""
+		if row.Method == methodMomentSign {
+			named = row.ID
+		}
+		if row.State != requestDone || b.Moment != named || b.Client != row.Client || !sibling(b.Request) || b.Session != row.Session {
 			return nil, false
 		}
 		return nil, resultFits(row, b, e)
@@ -739,7 +761,7 @@ func (d *Desk) end(it *item, outcome, reason string, pick func(*request) bool, a
 		if it.pairing != nil {
 			body.Request, body.Method = it.pairing.id, methodPair
 		} else {
-			body.Request = members[0].key.id
+			body.Request, body.Method = members[0].key.id, members[0].method
 		}
 		a, err := b.add(journal.KindRequestAnswered, body)
 		if err != nil {
@@ -873,7 +895,11 @@ func (d *Desk) endSession(client, session string) error {
 	}
 	d.mu.Unlock()
 	for _, it := range items {
-		if err := d.do(d.end(it, outcomeWithdrawn, "", nil, nil)); err != nil && !errors.Is(err, errGone) {
+		o := d.endMoment
+		if it.moment == nil {
+			o = func(it *item, _ string) *op { return d.end(it, outcomeWithdrawn, "", nil, nil) }
+		}
+		if err := d.do(o(it, endWithdrawn)); err != nil && !errors.Is(err, errGone) {
 			return asRefusal(err)
 		}
 	}

@@ -365,6 +365,19 @@ func (v ownerView) Inbox() []Item {
 				x.Agent = c.permit.Name
 			}
 		}
+		if it.moment != nil {
+			x.Session, x.Stem = it.session, it.moment.sheet.Envelope.Content().Stem
+			if c := d.led.clients[it.client]; c != nil {
+				x.Agent = c.permit.Name
+			}
+		}
+		out = append(out, x)
+	}
+	for _, n := range d.notes {
+		x := Item{ID: n.ID, Kind: ItemNote, Since: n.At, Merged: int(n.Count), Session: n.Session, Reason: n.Reason}
+		if c := d.led.clients[n.Client]; c != nil {
+			x.Agent = c.permit.Name
+		}
 		out = append(out, x)
 	}
 	return out
@@ -587,7 +600,11 @@ func (d *Desk) dropClient(id string) error {
 	}
 	d.mu.Unlock()
 	for _, it := range items {
-		if err := d.do(d.end(it, outcomeWithdrawn, "client_ended", nil, nil)); err != nil && err != errGone {
+		o := d.endMoment(it, endWithdrawn)
+		if it.moment == nil {
+			o = d.end(it, outcomeWithdrawn, "client_ended", nil, nil)
+		}
+		if err := d.do(o); err != nil && err != errGone {
 			return asRefusal(err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // Format is the number of the newest migration. A store with a larger number
 // was written by a newer program and opens read-only.
-const Format = 1
+const Format = 2
 
 // migrations are applied in order, each in a transaction of its own; number
 // i+1 leaves user_version at i+1. Released ones never change.
@@ -96,6 +96,60 @@ CREATE TABLE old_permits (
 	mac        TEXT NOT NULL,
 	PRIMARY KEY (instance, kind, id)
 ) WITHOUT ROWID;
+`, `
+CREATE TABLE moments (
+	id           TEXT NOT NULL PRIMARY KEY,
+	client       TEXT NOT NULL,
+	session      TEXT NOT NULL,
+	digest       TEXT NOT NULL,
+	question     TEXT NOT NULL,
+	state        TEXT NOT NULL,
+	since        INTEGER NOT NULL,
+	count        INTEGER NOT NULL,
+	envelope     BLOB NOT NULL,
+	behind       BLOB,
+	server       TEXT NOT NULL,
+	has_class    INTEGER NOT NULL,
+	class        TEXT NOT NULL,
+	note         INTEGER NOT NULL,
+	free_text    INTEGER NOT NULL,
+	dialogue     INTEGER NOT NULL,
+	choice       TEXT NOT NULL,
+	resolution   BLOB NOT NULL,
+	ended        TEXT NOT NULL,
+	seq          INTEGER NOT NULL,
+	at           INTEGER NOT NULL,
+	missed       INTEGER NOT NULL,
+	repeats      INTEGER NOT NULL
+);
+CREATE INDEX moments_state ON moments (state, at);
+CREATE INDEX moments_digest ON moments (digest);
+CREATE INDEX moments_question ON moments (client, session, question);
+CREATE INDEX moments_class ON moments (client, has_class, class);
+CREATE INDEX moments_seq ON moments (seq);
+CREATE TABLE moment_asks (
+	moment    TEXT NOT NULL,
+	id        TEXT NOT NULL,
+	line      TEXT NOT NULL,
+	question  TEXT NOT NULL,
+	at        INTEGER NOT NULL,
+	answer    TEXT NOT NULL,
+	answer_at INTEGER NOT NULL,
+	PRIMARY KEY (moment, id)
+) WITHOUT ROWID;
+CREATE TABLE notes (
+	id      TEXT NOT NULL PRIMARY KEY,
+	client  TEXT NOT NULL,
+	session TEXT NOT NULL,
+	reason  TEXT NOT NULL,
+	path    TEXT NOT NULL,
+	payload BLOB NOT NULL,
+	server  TEXT NOT NULL,
+	moment  TEXT NOT NULL,
+	digest  TEXT NOT NULL,
+	at      INTEGER NOT NULL,
+	count   INTEGER NOT NULL
+);
 `}
 
 // migrate brings the schema from one number to Format.

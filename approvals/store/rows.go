@@ -158,7 +158,7 @@ func (t *Tx) Archive(instance string) error {
 			return err
 		}
 	}
-	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots"} {
+	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots", "moments", "moment_asks", "notes"} {
 		if err := t.exec("DELETE FROM " + table); err != nil {
 			return err
 		}
