@@ -68,18 +68,14 @@ func (b *batch) add(kind journal.Kind, body any) (*act, error) {
 	if b.keys == nil && !kind.Unkeyed() {
 		return nil, refuse(CodeLocked)
 	}
-	raw, hash, err := journal.New(b.inst, b.seq+1, b.prev, b.now, kind, body)
+	e, err := journal.Make(b.inst, b.seq+1, b.prev, b.now, kind, body)
 	if err != nil {
 		return nil, refuseWith(CodeMalformed, err.Error())
 	}
-	e, err := journal.Parse(raw)
-	if err != nil {
-		return nil, refuseWith(CodeMalformed, err.Error())
-	}
-	a := &act{op: b.op, entry: e, keyed: keys.Act{Entry: raw}}
+	a := &act{op: b.op, entry: e, keyed: keys.Act{Entry: e.Raw()}}
 	a.client, a.request, a.tag = subject(e)
 	b.acts = append(b.acts, a)
-	b.seq, b.prev = e.Seq, hash
+	b.seq, b.prev = e.Seq, e.Hash()
 	return a, nil
 }
 

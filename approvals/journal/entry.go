@@ -22,13 +22,22 @@ var ErrNotAnEntry = errors.New("not a log entry")
 // hex digits. Body is one of the body types of this package; at is milliseconds
 // since epoch. What New returns, Parse accepts.
 func New(instance string, seq uint64, prev string, at int64, kind Kind, body any) (raw []byte, hash string, err error) {
+	e, err := Make(instance, seq, prev, at, kind, body)
+	if err != nil {
+		return nil, "", err
+	}
+	return e.raw, e.hash, nil
+}
+
+// Make is [New] for whoever goes on with the entry as Parse reads it.
+func Make(instance string, seq uint64, prev string, at int64, kind Kind, body any) (Entry, error) {
 	b, err := jcs.Marshal(body, jcs.Binding)
 	if err != nil {
-		return nil, "", fmt.Errorf("make log entry: %w", err)
+		return Entry{}, fmt.Errorf("make log entry: %w", err)
 	}
 	// The member names in the order of RFC 8785. The texts need no escaping,
 	// or Parse refuses them.
-	raw = make([]byte, 0, 256+len(b))
+	raw := make([]byte, 0, 256+len(b))
 	raw = append(raw, `{"at":`...)
 	raw = strconv.AppendInt(raw, at, 10)
 	raw = append(raw, `,"body":`...)
@@ -44,9 +53,9 @@ func New(instance string, seq uint64, prev string, at int64, kind Kind, body any
 	raw = append(raw, `,"type":"`+EntryType+`","v":1}`...)
 	e, err := Parse(raw)
 	if err != nil {
-		return nil, "", fmt.Errorf("make log entry: %w", err)
+		return Entry{}, fmt.Errorf("make log entry: %w", err)
 	}
-	return raw, e.hash, nil
+	return e, nil
 }
 
 // Parse reads one entry. The bytes must be canonical under the binding
