@@ -34,11 +34,9 @@ const appID = "local.vault.Vault"
 // window runs the desk with its window. Where a vault is open on this folder already,
 // it asks that one to show its window, and ends.
 func (p *program) window(ctx context.Context) error {
-	held := survey.HoldDisplay(p.getenv)
-	if held == nil {
+	if !survey.Display(p.getenv) {
 		return fail("no_display", nil)
 	}
-	defer held.Close()
 	var shown raiser
 	err := p.startDesk(ctx, shown.raise, func(ctx context.Context, d *approvals.Desk) error {
 		return p.runWindow(ctx, d.Owner(), &shown)

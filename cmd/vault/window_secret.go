@@ -19,11 +19,9 @@ import (
 // secretWindow draws the secret window for one conversation. It is called on the
 // goroutine of main, which becomes Fyne's.
 func secretWindow(conn io.ReadWriteCloser) error {
-	held := survey.HoldDisplay(os.Getenv)
-	if held == nil {
+	if !survey.Display(os.Getenv) {
 		return secret.Serve(conn, nowhere{})
 	}
-	defer held.Close()
 	if err := prepareToolkit(); err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -344,11 +343,7 @@ func reachesDisplay(p Place) bool {
 	}
 	for _, pattern := range patterns {
 		found, err := filepath.Glob(pattern)
-		if err != nil {
-			continue
-		}
-		if c := connect("unix", found...); c != nil {
-			_ = c.Close() // it was only asked whether it is there
+		if err == nil && answers("unix", found...) {
 			return true
 		}
 	}
@@ -358,48 +353,34 @@ func reachesDisplay(p Place) bool {
 // Display says whether the display that the variables name answers. It blocks for
 // a few seconds at most, and only where it is another machine's.
 func Display(getenv func(string) string) bool {
-	c := HoldDisplay(getenv)
-	if c == nil {
-		return false
-	}
-	_ = c.Close() // it was only asked whether it is there
-	return true
-}
-
-// HoldDisplay is Display with the connection left open, or nil where nobody answers.
-// An X server whose last client leaves begins anew and is away for a moment: whoever
-// is about to use the display holds the connection until it has one of its own.
-func HoldDisplay(getenv func(string) string) io.Closer {
 	if w := getenv("WAYLAND_DISPLAY"); w != "" {
 		if !filepath.IsAbs(w) {
 			w = filepath.Join(getenv("XDG_RUNTIME_DIR"), w)
 		}
-		if c := connect("unix", w); c != nil {
-			return c
+		if answers("unix", w) {
+			return true
 		}
 	}
 	host, number, ok := strings.Cut(getenv("DISPLAY"), ":")
 	if !ok {
-		return nil
+		return false
 	}
 	number, _, _ = strings.Cut(number, ".")
 	if host == "" || host == "unix" {
 		path := filepath.Join(X11, "X"+number)
-		return connect("unix", path, "@"+path)
+		return answers("unix", path, "@"+path)
 	}
 	n, err := strconv.Atoi(number)
-	if err != nil {
-		return nil
-	}
-	return connect("tcp", net.JoinHostPort(host, strconv.Itoa(6000+n)))
+	return err == nil && answers("tcp", net.JoinHostPort(host, strconv.Itoa(6000+n)))
 }
 
-// connect gives the first connection that is made, or nil.
-func connect(network string, addresses ...string) io.Closer {
+func answers(network string, addresses ...string) bool {
 	for _, a := range addresses {
-		if c, err := net.DialTimeout(network, a, patience); err == nil {
-			return c
+		c, err := net.DialTimeout(network, a, patience)
+		if err == nil {
+			_ = c.Close() // it was only asked whether it is there
+			return true
 		}
 	}
-	return nil
+	return false
 }
