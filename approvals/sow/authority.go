@@ -1,9 +1,14 @@
 package sow
 
 import (
+	"crypto/ed25519"
+	"strconv"
+
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
+	"vault/derive/envelope"
 	"vault/derive/jcs"
+	"vault/derive/tag"
 )
 
 // Authority is the kind of actor that may bind an act (6.1).
@@ -114,6 +119,28 @@ func CheckGiven(need Authority, g Given, now, lapses int64) *Finding {
 		return one("approval_pending", where)
 	}
 	return nil
+}
+
+// Intent returns the bytes a paired agent signs to say that it wants an act on
+// this version of the document: the first half of agent_then_person (6.1). The
+// act is formation or amendment.
+func (d *Document) Intent(act string) []byte {
+	o := object{}
+	o.text("act", act)
+	o.text("digest", d.Digest())
+	o.text("id", d.ID())
+	o.set("version", strconv.AppendInt(nil, d.Version(), 10))
+	return tag.AgentIntent.Message(o.canonical())
+}
+
+// VerifyIntent reports that an agent's key, an nkey, signed the intent.
+func (d *Document) VerifyIntent(act, key, sig string) bool {
+	pub, err := envelope.ParseOwnerKey(key)
+	if err != nil {
+		return false
+	}
+	b, err := ParseSignature(sig)
+	return err == nil && ed25519.Verify(pub, d.Intent(act), b)
 }
 
 // Approval is an approval record inside the document (6.1, 6.2): a claim that

@@ -33,9 +33,9 @@ func (c *checker) confidentiality(v jcs.Value, path string) {
 			}
 		}
 	}
-	if d := v.Get("dpa"); d.Exists() && c.need(d.Kind() == jcs.Object, "dpa_not_object", at(path, "dpa")) {
-		c.need(matches(d.Get("digest"), digestForm), "dpa_digest", at(path, "dpa.digest"))
-		c.need(filled(d.Get("ref")), "dpa_ref", at(path, "dpa.ref"))
+	if d := v.Get("dpa"); d.Exists() && c.need(d.Kind() == jcs.Object, "dpa_not_object", path, "dpa") {
+		c.need(matches(d.Get("digest"), digestForm), "dpa_digest", path, "dpa.digest")
+		c.need(filled(d.Get("ref")), "dpa_ref", path, "dpa.ref")
 	}
 }
 
@@ -63,25 +63,25 @@ func (c *checker) placesAt(v jcs.Value, path string) ([]string, bool) {
 // dataParts checks transport, retention, processors and promises: what makes
 // the clause readable to a comparison.
 func (c *checker) dataParts(v jcs.Value, path string) {
-	if t := v.Get("transport"); t.Exists() && c.need(t.Kind() == jcs.Object, "confidentiality_not_object", at(path, "transport")) {
-		c.need(t.Get("sealed").Kind() == jcs.Bool, "transport_sealed", at(path, "transport.sealed"))
+	if t := v.Get("transport"); t.Exists() && c.need(t.Kind() == jcs.Object, "confidentiality_not_object", path, "transport") {
+		c.need(t.Get("sealed").Kind() == jcs.Bool, "transport_sealed", path, "transport.sealed")
 		c.exactly(t, at(path, "transport"), Enforced, "transport_grade")
 	}
-	if r := v.Get("retention"); r.Exists() && c.need(r.Kind() == jcs.Object, "confidentiality_not_object", at(path, "retention")) {
-		c.need(isPos(r.Get("max_days")), "retention_max_days", at(path, "retention.max_days"))
+	if r := v.Get("retention"); r.Exists() && c.need(r.Kind() == jcs.Object, "confidentiality_not_object", path, "retention") {
+		c.need(isPos(r.Get("max_days")), "retention_max_days", path, "retention.max_days")
 		c.exactly(r, at(path, "retention"), Enforced, "retention_grade")
 	}
-	if l := v.Get("processors"); l.Exists() && c.need(l.Kind() == jcs.Array, "processors_not_list", at(path, "processors")) {
-		c.need(l.Len() <= 16, "processors_too_many", at(path, "processors"))
-		seen := map[string]bool{}
+	if l := v.Get("processors"); l.Exists() && c.need(l.Kind() == jcs.Array, "processors_not_list", path, "processors") {
+		c.need(l.Len() <= 16, "processors_too_many", path, "processors")
+		seen := make(map[string]bool, l.Len())
 		for i, p := range l.Items() {
 			c.processor(p, item(at(path, "processors"), i), seen)
 		}
 	}
-	if p := v.Get("promises"); p.Exists() && c.need(p.Kind() == jcs.Object, "confidentiality_not_object", at(path, "promises")) {
+	if p := v.Get("promises"); p.Exists() && c.need(p.Kind() == jcs.Object, "confidentiality_not_object", path, "promises") {
 		for _, name := range promises {
 			if w := p.Get(name); w.Exists() {
-				c.need(w.Bool(), "promise_not_true", at(path, "promises."+name))
+				c.need(w.Bool(), "promise_not_true", path, "promises."+name)
 			}
 		}
 		c.exactly(p, at(path, "promises"), Recorded, "promises_grade")
@@ -93,14 +93,14 @@ func (c *checker) processor(v jcs.Value, path string, seen map[string]bool) {
 		return
 	}
 	service, domain := v.Get("service"), v.Get("domain")
-	if c.need(prose(service, 120), "processor_service", at(path, "service")) {
+	if c.need(prose(service, 120), "processor_service", path, "service") {
 		c.unique(seen, service.Text()+"\n"+domain.Text(), "processor_duplicate", path)
 	}
 	if domain.Exists() {
-		c.need(prose(domain, 120), "processor_domain", at(path, "domain"))
+		c.need(prose(domain, 120), "processor_domain", path, "domain")
 	}
 	if w := v.Get("purpose"); w.Exists() {
-		c.need(prose(w, 300), "processor_purpose", at(path, "purpose"))
+		c.need(prose(w, 300), "processor_purpose", path, "purpose")
 	}
 }
 
@@ -109,7 +109,7 @@ func (c *checker) disputes(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "disputes_not_object", path) {
 		return
 	}
-	c.need(among(v.Get("posture"), "none", "refund_on_failed_task", "escalate_to_owners", "arbiter"), "disputes_posture", at(path, "posture"))
+	c.need(among(v.Get("posture"), "none", "refund_on_failed_task", "escalate_to_owners", "arbiter"), "disputes_posture", path, "posture")
 	c.exactly(v, path, Evidence, "disputes_grade")
 	a, p := v.Get("arbiter"), at(path, "arbiter")
 	if !among(v.Get("posture"), "arbiter") {
@@ -119,14 +119,14 @@ func (c *checker) disputes(v jcs.Value, path string) {
 	if !c.need(a.Kind() == jcs.Object, "arbiter_terms_missing", p) {
 		return
 	}
-	c.need(prose(a.Get("role"), 64), "arbiter_role", at(p, "role"))
+	c.need(prose(a.Get("role"), 64), "arbiter_role", p, "role")
 	if w := a.Get("agent"); w.Exists() {
-		c.need(prose(w, 64), "arbiter_agent", at(p, "agent"))
+		c.need(prose(w, 64), "arbiter_agent", p, "agent")
 	}
-	c.need(isPos(a.Get("independence_days")), "arbiter_independence_days", at(p, "independence_days"))
-	c.need(isPos(a.Get("deadline_days")), "arbiter_deadline_days", at(p, "deadline_days"))
-	c.need(among(a.Get("fee"), "split", "follows_finding"), "arbiter_fee", at(p, "fee"))
-	c.need(among(a.Get("fallback"), "none", "refund_on_failed_task", "escalate_to_owners"), "arbiter_fallback", at(p, "fallback"))
+	c.need(isPos(a.Get("independence_days")), "arbiter_independence_days", p, "independence_days")
+	c.need(isPos(a.Get("deadline_days")), "arbiter_deadline_days", p, "deadline_days")
+	c.need(among(a.Get("fee"), "split", "follows_finding"), "arbiter_fee", p, "fee")
+	c.need(among(a.Get("fallback"), "none", "refund_on_failed_task", "escalate_to_owners"), "arbiter_fallback", p, "fallback")
 }
 
 // problem checks a problem report (14.1).
@@ -134,10 +134,10 @@ func (c *checker) problem(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "problem_not_object", path) {
 		return
 	}
-	c.need(filled(v.Get("input")), "problem_input", at(path, "input"))
-	c.need(among(v.Get("problem"), "missing", "unreadable", "wrong_format", "no_permission", "other"), "problem_code", at(path, "problem"))
-	c.need(filled(v.Get("description")), "problem_description", at(path, "description"))
+	c.need(filled(v.Get("input")), "problem_input", path, "input")
+	c.need(among(v.Get("problem"), "missing", "unreadable", "wrong_format", "no_permission", "other"), "problem_code", path, "problem")
+	c.need(filled(v.Get("description")), "problem_description", path, "description")
 	if w := v.Get("expected"); w.Exists() {
-		c.need(isText(w), "problem_expected", at(path, "expected"))
+		c.need(isText(w), "problem_expected", path, "expected")
 	}
 }

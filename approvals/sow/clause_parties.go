@@ -7,13 +7,13 @@ func (c *checker) party(v jcs.Value, path, prefix string) {
 	if !c.need(v.Kind() == jcs.Object, Code(prefix+"party_not_object"), path) {
 		return
 	}
-	c.need(filled(v.Get("agent")), Code(prefix+"party_agent"), at(path, "agent"))
-	c.need(filled(v.Get("owner")), Code(prefix+"party_owner"), at(path, "owner"))
+	c.need(filled(v.Get("agent")), Code(prefix+"party_agent"), path, "agent")
+	c.need(filled(v.Get("owner")), Code(prefix+"party_owner"), path, "owner")
 	if w := v.Get("handle"); w.Exists() {
-		c.need(isText(w), Code(prefix+"party_handle"), at(path, "handle"))
+		c.need(isText(w), Code(prefix+"party_handle"), path, "handle")
 	}
 	if w := v.Get("organization"); w.Exists() {
-		c.need(matches(w, orgForm), Code(prefix+"party_organization"), at(path, "organization"))
+		c.need(matches(w, orgForm), Code(prefix+"party_organization"), path, "organization")
 	}
 }
 
@@ -46,22 +46,22 @@ func (c *checker) offeredTo(v jcs.Value, path string) {
 		return
 	}
 	if w := v.Get("expires_at"); w.Exists() {
-		c.need(isInstant(w), "offered_to_expires_at", at(path, "expires_at"))
+		c.need(isInstant(w), "offered_to_expires_at", path, "expires_at")
 	}
 	if w := v.Get("grade"); w.Exists() {
-		c.need(isText(w) && rank(w.Text()) > 0, "offered_to_grade", at(path, "grade"))
+		c.need(isText(w) && rank(w.Text()) > 0, "offered_to_grade", path, "grade")
 	}
 }
 
 // approval checks an approval record (6.1, 6.2).
 func (c *checker) approval(v jcs.Value, path string) {
-	c.need(among(v.Get("act"), "formation", "amendment"), "approval_act", at(path, "act"))
-	c.need(among(v.Get("authority"), "agent", "person", "agent_then_person"), "approval_authority", at(path, "authority"))
-	c.need(nonEmpty(v.Get("key")), "approval_key", at(path, "key"))
-	c.need(isInstant(v.Get("approved_at")), "approval_approved_at", at(path, "approved_at"))
+	c.need(among(v.Get("act"), "formation", "amendment"), "approval_act", path, "act")
+	c.need(among(v.Get("authority"), "agent", "person", "agent_then_person"), "approval_authority", path, "authority")
+	c.need(nonEmpty(v.Get("key")), "approval_key", path, "key")
+	c.need(isInstant(v.Get("approved_at")), "approval_approved_at", path, "approved_at")
 	if m := v.Get("mandate"); m.Exists() {
-		c.need(matches(m, mandateForm), "approval_mandate", at(path, "mandate"))
-		c.need(!among(v.Get("authority"), "agent"), "approval_mandate_on_agent", at(path, "mandate"))
+		c.need(matches(m, mandateForm), "approval_mandate", path, "mandate")
+		c.need(!among(v.Get("authority"), "agent"), "approval_mandate_on_agent", path, "mandate")
 	}
 }
 
@@ -71,12 +71,12 @@ func (c *checker) qualifications(v jcs.Value, path string) {
 		return
 	}
 	c.need(v.Len() <= 10, "qualifications_too_many", path)
-	seen := map[string]bool{}
+	seen := make(map[string]bool, v.Len())
 	for i, q := range v.Items() {
 		p := item(path, i)
 		c.qualification(q, p)
 		if id := q.Get("id"); nonEmpty(id) {
-			c.unique(seen, id.Text(), "qualification_duplicate_id", at(p, "id"))
+			c.unique(seen, id.Text(), "qualification_duplicate_id", p, "id")
 		}
 	}
 }
@@ -94,19 +94,19 @@ func (c *checker) qualification(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "qualification_not_object", path) {
 		return
 	}
-	c.need(matches(v.Get("id"), slugForm), "qualification_id", at(path, "id"))
+	c.need(matches(v.Get("id"), slugForm), "qualification_id", path, "id")
 	kind := v.Get("kind")
-	c.need(among(kind, KindRegistration, KindOffering, KindAccount, KindAsserted), "qualification_kind", at(path, "kind"))
-	c.need(prose(v.Get("statement"), 300), "qualification_statement", at(path, "statement"))
+	c.need(among(kind, KindRegistration, KindOffering, KindAccount, KindAsserted), "qualification_kind", path, "kind")
+	c.need(prose(v.Get("statement"), 300), "qualification_statement", path, "statement")
 	g := v.Get("grade")
-	if c.need(isText(g) && rank(g.Text()) > 0, "qualification_grade", at(path, "grade")) && kind.Text() == KindAsserted {
-		c.need(g.Text() != Enforced, "qualification_asserted_enforced", at(path, "grade"))
+	if c.need(isText(g) && rank(g.Text()) > 0, "qualification_grade", path, "grade") && kind.Text() == KindAsserted {
+		c.need(g.Text() != Enforced, "qualification_asserted_enforced", path, "grade")
 	}
 	offering := v.Get("offering")
 	if kind.Text() == KindOffering {
-		c.need(prose(offering, 60), "qualification_offering", at(path, "offering"))
+		c.need(prose(offering, 60), "qualification_offering", path, "offering")
 	} else {
-		c.need(!offering.Exists(), "qualification_offering_unexpected", at(path, "offering"))
+		c.need(!offering.Exists(), "qualification_offering_unexpected", path, "offering")
 	}
 }
 

@@ -24,24 +24,24 @@ func (c *checker) price(v jcs.Value, path string) {
 		c.add("price_arrangement_unknown", at(path, "arrangement"))
 	}
 	g := v.Get("grade")
-	c.need(isText(g) && rank(g.Text()) > 0, "price_grade", at(path, "grade"))
+	c.need(isText(g) && rank(g.Text()) > 0, "price_grade", path, "grade")
 	if !known {
 		return
 	}
 	if a.Text() == string(money.NoCharge) {
 		for m := range v.Members() {
-			c.need(m.Name == "arrangement" || m.Name == "grade", "no_charge_extra_member", at(path, m.Name))
+			c.need(m.Name == "arrangement" || m.Name == "grade", "no_charge_extra_member", path, m.Name)
 		}
 		return
 	}
-	c.need(matches(v.Get("currency"), currencyForm), "price_currency", at(path, "currency"))
+	c.need(matches(v.Get("currency"), currencyForm), "price_currency", path, "currency")
 	if a.Text() == string(money.FixedFee) {
 		c.rates(v.Get("rates"), at(path, "rates"))
 		if w := v.Get("ceiling"); w.Exists() {
 			c.ceiling(w, at(path, "ceiling"))
 		}
-		c.need(!v.Get("schedule").Exists(), "fixed_fee_schedule", at(path, "schedule"))
-		c.need(!v.Get("cap").Exists(), "fixed_fee_cap", at(path, "cap"))
+		c.need(!v.Get("schedule").Exists(), "fixed_fee_schedule", path, "schedule")
+		c.need(!v.Get("cap").Exists(), "fixed_fee_cap", path, "cap")
 		return
 	}
 	c.schedule(v.Get("schedule"), at(path, "schedule"))
@@ -51,7 +51,7 @@ func (c *checker) price(v jcs.Value, path string) {
 	case w.Kind() != jcs.Object:
 		c.add("cap_not_object", at(path, "cap"))
 	default:
-		c.need(isPos(w.Get("amount")), "cap_amount", at(path, "cap.amount"))
+		c.need(isPos(w.Get("amount")), "cap_amount", path, "cap.amount")
 	}
 	switch w := v.Get("reservation"); {
 	case !w.Exists():
@@ -59,26 +59,26 @@ func (c *checker) price(v jcs.Value, path string) {
 	case w.Kind() != jcs.Object:
 		c.add("reservation_not_object", at(path, "reservation"))
 	default:
-		c.need(isPos(w.Get("window_days")), "reservation_window_days", at(path, "reservation.window_days"))
+		c.need(isPos(w.Get("window_days")), "reservation_window_days", path, "reservation.window_days")
 	}
-	c.need(!v.Get("rates").Exists(), "tm_rates", at(path, "rates"))
-	c.need(!v.Get("ceiling").Exists(), "tm_ceiling", at(path, "ceiling"))
+	c.need(!v.Get("rates").Exists(), "tm_rates", path, "rates")
+	c.need(!v.Get("ceiling").Exists(), "tm_ceiling", path, "ceiling")
 }
 
 func (c *checker) rates(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Array && v.Len() > 0, "fixed_fee_rates_missing", path) {
 		return
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, v.Len())
 	for i, r := range v.Items() {
 		p := item(path, i)
 		if !c.need(r.Kind() == jcs.Object, "rate_not_object", p) {
 			continue
 		}
-		if c.need(filled(r.Get("offering")), "rate_offering", at(p, "offering")) {
-			c.unique(seen, r.Get("offering").Text(), "rate_duplicate_offering", at(p, "offering"))
+		if c.need(filled(r.Get("offering")), "rate_offering", p, "offering") {
+			c.unique(seen, r.Get("offering").Text(), "rate_duplicate_offering", p, "offering")
 		}
-		c.need(isNat(r.Get("per_task")), "rate_per_task", at(p, "per_task"))
+		c.need(isNat(r.Get("per_task")), "rate_per_task", p, "per_task")
 	}
 }
 
@@ -86,30 +86,30 @@ func (c *checker) ceiling(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "ceiling_not_object", path) {
 		return
 	}
-	c.need(isPos(v.Get("amount")), "ceiling_amount", at(path, "amount"))
-	c.need(among(v.Get("period"), "month"), "ceiling_period", at(path, "period"))
+	c.need(isPos(v.Get("amount")), "ceiling_amount", path, "amount")
+	c.need(among(v.Get("period"), "month"), "ceiling_period", path, "period")
 }
 
 func (c *checker) schedule(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Array && v.Len() > 0, "schedule_missing", path) {
 		return
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, v.Len())
 	for i, l := range v.Items() {
 		p := item(path, i)
 		if !c.need(l.Kind() == jcs.Object, "schedule_line_not_object", p) {
 			continue
 		}
-		if c.need(matches(l.Get("meter"), meterForm), "schedule_meter", at(p, "meter")) {
-			c.unique(seen, l.Get("meter").Text(), "schedule_duplicate_meter", at(p, "meter"))
+		if c.need(matches(l.Get("meter"), meterForm), "schedule_meter", p, "meter") {
+			c.unique(seen, l.Get("meter").Text(), "schedule_duplicate_meter", p, "meter")
 		}
-		c.need(filled(l.Get("unit")), "schedule_unit", at(p, "unit"))
+		c.need(filled(l.Get("unit")), "schedule_unit", p, "unit")
 		if per := l.Get("per"); per.Exists() {
-			c.need(isPos(per), "schedule_per", at(p, "per"))
+			c.need(isPos(per), "schedule_per", p, "per")
 		}
-		c.need(isNat(l.Get("per_unit")), "schedule_per_unit", at(p, "per_unit"))
+		c.need(isNat(l.Get("per_unit")), "schedule_per_unit", p, "per_unit")
 		if w := l.Get("pass_through"); w.Exists() {
-			c.need(w.Bool(), "schedule_pass_through", at(p, "pass_through"))
+			c.need(w.Bool(), "schedule_pass_through", p, "pass_through")
 		}
 	}
 }
@@ -154,7 +154,7 @@ func (c *checker) basis(v jcs.Value, path string) money.Basis {
 		return money.Basis{}
 	}
 	percent, fixed := v.Get("percent"), v.Get("fixed")
-	if !c.need(among(v.Get("kind"), string(money.Percent), string(money.Fixed)), "operator_fee_basis_kind", at(path, "kind")) {
+	if !c.need(among(v.Get("kind"), string(money.Percent), string(money.Fixed)), "operator_fee_basis_kind", path, "kind") {
 		return money.Basis{}
 	}
 	c.need(!percent.Exists() || !fixed.Exists(), "operator_fee_basis_both", path)
@@ -162,10 +162,10 @@ func (c *checker) basis(v jcs.Value, path string) money.Basis {
 	var ok bool
 	if b.Kind == money.Percent {
 		b.N, ok = nonneg(percent)
-		c.need(ok, "operator_fee_percent", at(path, "percent"))
+		c.need(ok, "operator_fee_percent", path, "percent")
 	} else {
 		b.N, ok = nonneg(fixed)
-		c.need(ok, "operator_fee_fixed", at(path, "fixed"))
+		c.need(ok, "operator_fee_fixed", path, "fixed")
 	}
 	return b
 }
@@ -177,7 +177,7 @@ func (c *checker) fee(v jcs.Value, path string) *money.Fee {
 	}
 	f := &money.Fee{Operator: v.Get("operator").Text()}
 	if w := v.Get("operator"); w.Exists() {
-		c.need(nonEmpty(w), "operator_fee_operator", at(path, "operator"))
+		c.need(nonEmpty(w), "operator_fee_operator", path, "operator")
 	}
 	f.Basis = c.basis(v.Get("basis"), at(path, "basis"))
 	var ok bool
@@ -186,29 +186,29 @@ func (c *checker) fee(v jcs.Value, path string) *money.Fee {
 		c.add("operator_fee_base_missing", at(path, "base"))
 	default:
 		f.Base, ok = nonneg(w)
-		c.need(ok, "operator_fee_base", at(path, "base"))
+		c.need(ok, "operator_fee_base", path, "base")
 	}
 	f.Amount, ok = nonneg(v.Get("amount"))
-	c.need(ok, "operator_fee_amount", at(path, "amount"))
+	c.need(ok, "operator_fee_amount", path, "amount")
 	return f
 }
 
 // settlementLine checks a settlement line and reads it (5.5.2, 5.5.6).
 func (c *checker) settlementLine(v jcs.Value, path string) (s money.Settled) {
-	c.need(matches(v.Get("meter"), meterForm), "settlement_line_meter", at(path, "meter"))
-	c.need(filled(v.Get("unit")), "settlement_line_unit", at(path, "unit"))
+	c.need(matches(v.Get("meter"), meterForm), "settlement_line_meter", path, "meter")
+	c.need(filled(v.Get("unit")), "settlement_line_unit", path, "unit")
 	s.Meter, s.Unit = v.Get("meter").Text(), v.Get("unit").Text()
 	var ok bool
 	s.Count, ok = nonneg(v.Get("count"))
-	c.need(ok, "settlement_line_count", at(path, "count"))
+	c.need(ok, "settlement_line_count", path, "count")
 	s.Per, ok = posint(v.Get("per"))
-	c.need(ok, "settlement_line_per", at(path, "per"))
+	c.need(ok, "settlement_line_per", path, "per")
 	s.PerUnit, ok = nonneg(v.Get("per_unit"))
-	c.need(ok, "settlement_line_per_unit", at(path, "per_unit"))
+	c.need(ok, "settlement_line_per_unit", path, "per_unit")
 	s.Amount, ok = nonneg(v.Get("amount"))
-	c.need(ok, "settlement_line_amount", at(path, "amount"))
+	c.need(ok, "settlement_line_amount", path, "amount")
 	if w := v.Get("pass_through"); w.Exists() {
-		s.PassThrough = c.need(w.Bool(), "settlement_line_pass_through", at(path, "pass_through"))
+		s.PassThrough = c.need(w.Bool(), "settlement_line_pass_through", path, "pass_through")
 	}
 	s.UpstreamReceipt = v.Get("upstream_receipt").Text()
 	if w := v.Get("upstream_receipt"); w.Exists() && !nonEmpty(w) {
@@ -216,7 +216,7 @@ func (c *checker) settlementLine(v jcs.Value, path string) (s money.Settled) {
 	}
 	if w := v.Get("upstream_amount"); w.Exists() {
 		n, ok := nonneg(w)
-		if c.need(ok, "settlement_line_amount", at(path, "upstream_amount")) {
+		if c.need(ok, "settlement_line_amount", path, "upstream_amount") {
 			s.UpstreamAmount = money.Some(n)
 		}
 	}

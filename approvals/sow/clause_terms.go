@@ -7,9 +7,9 @@ import (
 
 // language checks the descriptor of the contract language (4.3).
 func (c *checker) language(v jcs.Value, path string) {
-	c.need(filled(v.Get("id")), "language", at(path, "id"))
-	c.need(isPos(v.Get("version")), "language", at(path, "version"))
-	c.need(matches(v.Get("sha256"), hexForm), "language", at(path, "sha256"))
+	c.need(filled(v.Get("id")), "language", path, "id")
+	c.need(isPos(v.Get("version")), "language", path, "version")
+	c.need(matches(v.Get("sha256"), hexForm), "language", path, "sha256")
 }
 
 // volume checks the clause (5.6).
@@ -19,7 +19,7 @@ func (c *checker) volume(v jcs.Value, path string) {
 		switch m.Name {
 		case "per_hour", "per_day":
 			windows++
-			c.need(isPos(m.Value), "volume_windows", at(path, m.Name))
+			c.need(isPos(m.Value), "volume_windows", path, m.Name)
 		case "grade":
 		default:
 			c.add("volume_windows", at(path, m.Name))
@@ -34,16 +34,16 @@ func (c *checker) changeControl(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "change_control_missing", path) {
 		return
 	}
-	c.need(isPos(v.Get("review_window_days")), "review_window_days", at(path, "review_window_days"))
+	c.need(isPos(v.Get("review_window_days")), "review_window_days", path, "review_window_days")
 	if a := v.Get("approval"); a.Exists() {
-		c.need(a.Kind() == jcs.Object, "approval_authority", at(path, "approval"))
+		c.need(a.Kind() == jcs.Object, "approval_authority", path, "approval")
 		for _, act := range []string{"formation", "amendment"} {
 			if w := a.Get(act); w.Exists() {
 				c.need(among(w, "agent", "person", "agent_then_person"), "approval_authority", at(path, "approval."+act))
 			}
 		}
 	}
-	if l := v.Get("approvals"); l.Exists() && c.need(l.Kind() == jcs.Array, "approvals_not_list", at(path, "approvals")) {
+	if l := v.Get("approvals"); l.Exists() && c.need(l.Kind() == jcs.Array, "approvals_not_list", path, "approvals") {
 		for i, a := range l.Items() {
 			c.approval(a, item(at(path, "approvals"), i))
 		}
@@ -53,7 +53,7 @@ func (c *checker) changeControl(v jcs.Value, path string) {
 
 // termination checks the clause (5.9).
 func (c *checker) termination(v jcs.Value, path string) {
-	c.need(isNat(v.Get("convenience_notice_hours")), "termination", at(path, "convenience_notice_hours"))
+	c.need(isNat(v.Get("convenience_notice_hours")), "termination", path, "convenience_notice_hours")
 	c.atMost(v, path, Enforced, "termination")
 }
 
@@ -83,14 +83,14 @@ func (c *checker) reporting(v jcs.Value, path string) {
 		return
 	}
 	level, every := v.Get("level"), v.Get("every")
-	c.need(among(level, levels...), "reporting_level", at(path, "level"))
+	c.need(among(level, levels...), "reporting_level", path, "level")
 	c.exactly(v, path, Evidence, "reporting_grade")
 	if level.Text() == "check_ins" {
-		if c.need(isText(every), "reporting_every_missing", at(path, "every")) {
+		if c.need(isText(every), "reporting_every_missing", path, "every") {
 			c.duration(every, at(path, "every"))
 		}
 	} else {
-		c.need(!every.Exists(), "reporting_every_unexpected", at(path, "every"))
+		c.need(!every.Exists(), "reporting_every_unexpected", path, "every")
 	}
 	if l := v.Get("additions"); l.Exists() {
 		c.sentences(l, at(path, "additions"), "additions_not_list", "additions_empty", "additions_too_many", "addition")
@@ -115,17 +115,17 @@ func (c *checker) liability(v jcs.Value, path string) {
 		return
 	}
 	limit := v.Get("cap")
-	if c.need(limit.Kind() == jcs.Object, "liability_cap_missing", at(path, "cap")) {
+	if c.need(limit.Kind() == jcs.Object, "liability_cap_missing", path, "cap") {
 		multiple, amount, currency := limit.Get("multiple_of_fees"), limit.Get("amount"), limit.Get("currency")
 		absolute := amount.Exists() || currency.Exists()
 		switch {
 		case multiple.Exists() && absolute:
 			c.add("liability_cap_both", at(path, "cap"))
 		case multiple.Exists():
-			c.need(isPos(multiple), "liability_multiple", at(path, "cap.multiple_of_fees"))
+			c.need(isPos(multiple), "liability_multiple", path, "cap.multiple_of_fees")
 		case absolute:
-			c.need(isPos(amount), "liability_amount", at(path, "cap.amount"))
-			c.need(matches(currency, currencyForm), "liability_currency", at(path, "cap.currency"))
+			c.need(isPos(amount), "liability_amount", path, "cap.amount")
+			c.need(matches(currency, currencyForm), "liability_currency", path, "cap.currency")
 		default:
 			c.add("liability_cap_neither", at(path, "cap"))
 		}
@@ -133,7 +133,7 @@ func (c *checker) liability(v jcs.Value, path string) {
 	if l := v.Get("carve_outs"); l.Exists() {
 		c.sentences(l, at(path, "carve_outs"), "carve_outs_not_list", "carve_outs_empty", "carve_outs_too_many", "carve_outs_entry")
 	}
-	if w := v.Get("indemnification"); w.Exists() && c.need(w.Kind() == jcs.Object, "indemnification_not_object", at(path, "indemnification")) {
+	if w := v.Get("indemnification"); w.Exists() && c.need(w.Kind() == jcs.Object, "indemnification_not_object", path, "indemnification") {
 		sides := 0
 		for _, side := range []string{"by_provider", "by_client"} {
 			if l := w.Get(side); l.Exists() {
@@ -141,7 +141,7 @@ func (c *checker) liability(v jcs.Value, path string) {
 				c.sentences(l, at(path, "indemnification."+side), "indemnification_not_list", "indemnification_empty", "indemnification_too_many", "indemnification_entry")
 			}
 		}
-		c.need(sides > 0, "indemnification_empty", at(path, "indemnification"))
+		c.need(sides > 0, "indemnification_empty", path, "indemnification")
 	}
 	c.exactly(v, path, Recorded, "liability_grade")
 }
@@ -152,25 +152,25 @@ func (c *checker) floors(v jcs.Value, path string) {
 		return
 	}
 	list := v.Get("floors")
-	if c.need(list.Kind() == jcs.Array && list.Len() > 0, "floors_missing", at(path, "floors")) {
-		c.need(list.Len() <= 10, "floors_too_many", at(path, "floors"))
-		seen := map[string]bool{}
+	if c.need(list.Kind() == jcs.Array && list.Len() > 0, "floors_missing", path, "floors") {
+		c.need(list.Len() <= 10, "floors_too_many", path, "floors")
+		seen := make(map[string]bool, list.Len())
 		for i, f := range list.Items() {
 			p := item(at(path, "floors"), i)
-			if c.need(matches(f.Get("id"), slugForm), "floor_id", at(p, "id")) {
-				c.unique(seen, f.Get("id").Text(), "floor_duplicate_id", at(p, "id"))
+			if c.need(matches(f.Get("id"), slugForm), "floor_id", p, "id") {
+				c.unique(seen, f.Get("id").Text(), "floor_duplicate_id", p, "id")
 			}
-			if c.need(isText(f.Get("each_task_within")), "floor_each_task_within", at(p, "each_task_within")) {
+			if c.need(isText(f.Get("each_task_within")), "floor_each_task_within", p, "each_task_within") {
 				c.duration(f.Get("each_task_within"), at(p, "each_task_within"))
 			}
 		}
 	}
-	if b := v.Get("breach"); c.need(b.Kind() == jcs.Object, "breach_missing", at(path, "breach")) {
-		c.need(isPos(b.Get("misses")), "breach_misses", at(path, "breach.misses"))
-		if c.need(isText(b.Get("within")), "breach_within", at(path, "breach.within")) {
+	if b := v.Get("breach"); c.need(b.Kind() == jcs.Object, "breach_missing", path, "breach") {
+		c.need(isPos(b.Get("misses")), "breach_misses", path, "breach.misses")
+		if c.need(isText(b.Get("within")), "breach_within", path, "breach.within") {
 			c.duration(b.Get("within"), at(path, "breach.within"))
 		}
-		c.need(among(b.Get("remedy"), "terminate_for_cause"), "breach_remedy", at(path, "breach.remedy"))
+		c.need(among(b.Get("remedy"), "terminate_for_cause"), "breach_remedy", path, "breach.remedy")
 	}
 	c.exactly(v, path, Evidence, "service_floors_grade")
 }
@@ -180,7 +180,7 @@ func (c *checker) subcontracting(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "subcontracting_not_object", path) {
 		return
 	}
-	c.need(among(v.Get("posture"), "none", "disclosed", "approved"), "subcontracting_posture", at(path, "posture"))
+	c.need(among(v.Get("posture"), "none", "disclosed", "approved"), "subcontracting_posture", path, "posture")
 	c.exactly(v, path, Evidence, "subcontracting_grade")
 	list, p := v.Get("subcontractors"), at(path, "subcontractors")
 	if !list.Exists() {
@@ -206,17 +206,17 @@ func (c *checker) subcontractor(e jcs.Value, p string, agents, handles map[strin
 	if !c.need(agent.Exists() || handle.Exists() || role.Exists(), "subcontractor_names_nobody", p) && e.Kind() != jcs.Object {
 		return
 	}
-	if agent.Exists() && c.need(prose(agent, 64), "subcontractor_agent", at(p, "agent")) {
-		c.unique(agents, agent.Text(), "subcontractor_duplicate_agent", at(p, "agent"))
+	if agent.Exists() && c.need(prose(agent, 64), "subcontractor_agent", p, "agent") {
+		c.unique(agents, agent.Text(), "subcontractor_duplicate_agent", p, "agent")
 	}
-	if handle.Exists() && c.need(prose(handle, 120), "subcontractor_handle", at(p, "handle")) {
-		c.unique(handles, handle.Text(), "subcontractor_duplicate_handle", at(p, "handle"))
+	if handle.Exists() && c.need(prose(handle, 120), "subcontractor_handle", p, "handle") {
+		c.unique(handles, handle.Text(), "subcontractor_duplicate_handle", p, "handle")
 	}
 	if role.Exists() {
-		c.need(prose(role, 64), "subcontractor_role", at(p, "role"))
+		c.need(prose(role, 64), "subcontractor_role", p, "role")
 	}
-	c.need(prose(e.Get("scope"), 300), "subcontractor_scope", at(p, "scope"))
+	c.need(prose(e.Get("scope"), 300), "subcontractor_scope", p, "scope")
 	if w := e.Get("engagement"); w.Exists() {
-		c.need(prose(w, 128), "subcontractor_engagement", at(p, "engagement"))
+		c.need(prose(w, 128), "subcontractor_engagement", p, "engagement")
 	}
 }

@@ -12,8 +12,8 @@ func (c *checker) scope(v jcs.Value, path string) {
 		return
 	}
 	list := v.Get("offerings")
-	if c.need(list.Kind() == jcs.Array && list.Len() > 0, "scope_offerings", at(path, "offerings")) {
-		seen := map[string]bool{}
+	if c.need(list.Kind() == jcs.Array && list.Len() > 0, "scope_offerings", path, "offerings") {
+		seen := make(map[string]bool, list.Len())
 		for i, o := range list.Items() {
 			p := item(at(path, "offerings"), i)
 			if c.need(filled(o), "scope_offerings", p) {
@@ -22,11 +22,11 @@ func (c *checker) scope(v jcs.Value, path string) {
 		}
 	}
 	if e := v.Get("examples"); e.Exists() {
-		c.need(e.Kind() == jcs.Object, "scope_examples", at(path, "examples"))
+		c.need(e.Kind() == jcs.Object, "scope_examples", path, "examples")
 		for _, name := range []string{"in_scope", "out_of_scope"} {
 			if l := e.Get(name); l.Exists() {
 				_, ok := texts(l)
-				c.need(ok, "scope_examples", at(path, "examples."+name))
+				c.need(ok, "scope_examples", path, "examples."+name)
 			}
 		}
 	}
@@ -45,16 +45,16 @@ func (c *checker) inputs(v, beside jcs.Value, path string) {
 	if beside.Exists() {
 		c.need(isText(beside) && rank(beside.Text()) > 0, "grade_unknown", "grade")
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, v.Len())
 	for i, in := range v.Items() {
 		p := item(path, i)
 		if !c.need(in.Kind() == jcs.Object, "inputs_not_list", p) {
 			continue
 		}
-		if c.need(filled(in.Get("name")), "input_name", at(p, "name")) {
-			c.unique(seen, in.Get("name").Text(), "input_duplicate", at(p, "name"))
+		if c.need(filled(in.Get("name")), "input_name", p, "name") {
+			c.unique(seen, in.Get("name").Text(), "input_duplicate", p, "name")
 		}
-		c.need(among(in.Get("when"), "per_task", "standing"), "input_when", at(p, "when"))
+		c.need(among(in.Get("when"), "per_task", "standing"), "input_when", p, "when")
 		if !beside.Exists() || in.Get("grade").Exists() {
 			c.known(in, p)
 		}
@@ -66,17 +66,17 @@ func (c *checker) inputs(v, beside jcs.Value, path string) {
 func (c *checker) grant(in jcs.Value, p string) {
 	kind, via := in.Get("kind"), in.Get("via")
 	if via.Exists() {
-		c.need(filled(via), "input_via", at(p, "via"))
+		c.need(filled(via), "input_via", p, "via")
 	}
 	if !kind.Exists() {
-		c.need(filled(in.Get("media_type")), "input_media_type", at(p, "media_type"))
-		c.need(!via.Exists(), "input_via_on_file", at(p, "via"))
+		c.need(filled(in.Get("media_type")), "input_media_type", p, "media_type")
+		c.need(!via.Exists(), "input_via_on_file", p, "via")
 		return
 	}
-	if !c.need(among(kind, "shared_resource"), "input_kind", at(p, "kind")) {
+	if !c.need(among(kind, "shared_resource"), "input_kind", p, "kind") {
 		return
 	}
-	c.need(filled(in.Get("access")), "input_access", at(p, "access"))
+	c.need(filled(in.Get("access")), "input_access", p, "access")
 	switch {
 	case !via.Exists():
 		c.add("input_via_unsaid", at(p, "via"))
@@ -111,12 +111,12 @@ func (c *checker) deliverables(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "deliverable_shape", path) {
 		return
 	}
-	if l := v.Get("per_task"); l.Exists() && c.need(l.Kind() == jcs.Array, "deliverable_shape", at(path, "per_task")) {
+	if l := v.Get("per_task"); l.Exists() && c.need(l.Kind() == jcs.Array, "deliverable_shape", path, "per_task") {
 		for i, d := range l.Items() {
 			c.deliverable(d, item(at(path, "per_task"), i))
 		}
 	}
-	if l := v.Get("interim"); l.Exists() && c.need(l.Kind() == jcs.Array, "deliverable_shape", at(path, "interim")) {
+	if l := v.Get("interim"); l.Exists() && c.need(l.Kind() == jcs.Array, "deliverable_shape", path, "interim") {
 		for i, d := range l.Items() {
 			p := item(at(path, "interim"), i)
 			c.deliverable(d, p)
@@ -146,20 +146,20 @@ func (c *checker) interim(d jcs.Value, p string) {
 	due, rec := d.Get("due"), d.Get("recurrence")
 	c.need(due.Exists() != rec.Exists(), "interim_due_xor_recurrence", p)
 	if due.Exists() {
-		c.need(isInstant(due), "interim_due", at(p, "due"))
+		c.need(isInstant(due), "interim_due", p, "due")
 	}
 	if rec.Exists() {
 		day, ok := posint(rec.Get("due_by_day"))
-		c.need(among(rec.Get("every"), "month") && ok && day <= 31, "interim_recurrence", at(p, "recurrence"))
+		c.need(among(rec.Get("every"), "month") && ok && day <= 31, "interim_recurrence", p, "recurrence")
 	}
 }
 
 // rights checks the clause (5.4.1).
 func (c *checker) rights(v jcs.Value, path string) {
-	c.need(among(v.Get("exclusivity"), "non_exclusive", "exclusive", "work_for_hire"), "rights_exclusivity", at(path, "exclusivity"))
-	c.need(v.Get("modify").Kind() == jcs.Bool, "rights_modify", at(path, "modify"))
-	c.need(v.Get("redistribute").Kind() == jcs.Bool, "rights_redistribute", at(path, "redistribute"))
-	c.need(v.Get("self_operable").Kind() == jcs.Bool, "rights_self_operable", at(path, "self_operable"))
+	c.need(among(v.Get("exclusivity"), "non_exclusive", "exclusive", "work_for_hire"), "rights_exclusivity", path, "exclusivity")
+	c.need(v.Get("modify").Kind() == jcs.Bool, "rights_modify", path, "modify")
+	c.need(v.Get("redistribute").Kind() == jcs.Bool, "rights_redistribute", path, "redistribute")
+	c.need(v.Get("self_operable").Kind() == jcs.Bool, "rights_self_operable", path, "self_operable")
 	c.atMost(v, path, Recorded, "rights_grade")
 }
 
@@ -169,22 +169,22 @@ func (c *checker) acceptance(v jcs.Value, path string) {
 		return
 	}
 	set := v.Get("test_set")
-	c.need(matches(set.Get("digest"), digestForm), "acceptance_digest", at(path, "test_set.digest"))
+	c.need(matches(set.Get("digest"), digestForm), "acceptance_digest", path, "test_set.digest")
 	withheld := set.Get("withheld")
 	if ref := set.Get("ref"); ref.Exists() {
-		c.need(filled(ref), "acceptance_ref", at(path, "test_set.ref"))
+		c.need(filled(ref), "acceptance_ref", path, "test_set.ref")
 	} else {
-		c.need(withheld.Bool(), "acceptance_ref", at(path, "test_set.ref"))
+		c.need(withheld.Bool(), "acceptance_ref", path, "test_set.ref")
 	}
 	if withheld.Exists() && withheld.Kind() != jcs.Bool {
 		c.add("acceptance_ref", at(path, "test_set.withheld"))
 	}
-	c.need(filled(v.Get("measure")), "acceptance_measure", at(path, "measure"))
+	c.need(filled(v.Get("measure")), "acceptance_measure", path, "measure")
 	th := v.Get("threshold")
 	ok := th.Kind() == jcs.Object && th.Len() > 0 || th.Kind() == jcs.Number || filled(th)
-	c.need(ok, "acceptance_threshold", at(path, "threshold"))
+	c.need(ok, "acceptance_threshold", path, "threshold")
 	if w := v.Get("deemed_accepted_after_days"); w.Exists() {
-		c.need(isPos(w), "acceptance_days", at(path, "deemed_accepted_after_days"))
+		c.need(isPos(w), "acceptance_days", path, "deemed_accepted_after_days")
 	}
 	c.atMost(v, path, Evidence, "acceptance_grade")
 }
@@ -195,23 +195,23 @@ func (c *checker) revisions(v jcs.Value, path string) {
 		return
 	}
 	if w := v.Get("included"); w.Exists() {
-		c.need(isPos(w.Get("count")) && isPos(w.Get("window_days")), "revisions_included", at(path, "included"))
+		c.need(isPos(w.Get("count")) && isPos(w.Get("window_days")), "revisions_included", path, "included")
 	}
 	steps, flat := v.Get("steps"), v.Get("flat")
 	c.need(!steps.Exists() || !flat.Exists(), "revisions_steps_and_flat", path)
 	if steps.Exists() {
-		c.need(steps.Kind() == jcs.Array && steps.Len() > 0, "revision_step_price", at(path, "steps"))
-		seen := map[string]bool{}
+		c.need(steps.Kind() == jcs.Array && steps.Len() > 0, "revision_step_price", path, "steps")
+		seen := make(map[string]bool, steps.Len())
 		for i, s := range steps.Items() {
 			p := item(at(path, "steps"), i)
 			c.need(filled(s.Get("id")) && flatPrice(s.Get("price")), "revision_step_price", p)
 			if id := s.Get("id"); filled(id) {
-				c.unique(seen, id.Text(), "revision_step_duplicate", at(p, "id"))
+				c.unique(seen, id.Text(), "revision_step_duplicate", p, "id")
 			}
 		}
 	}
 	if flat.Exists() {
-		c.need(flatPrice(flat), "revisions_flat", at(path, "flat"))
+		c.need(flatPrice(flat), "revisions_flat", path, "flat")
 	}
 	c.atMost(v, path, Enforced, "revisions_grade")
 }

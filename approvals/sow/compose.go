@@ -41,6 +41,26 @@ func (o object) canonical() []byte {
 	return append(out, '}')
 }
 
+// without writes an object in RFC 8785 form, leaving out the named members; size
+// is about how long that is. It spares the tree of a whole document a copy.
+func without(v jcs.Value, size int, names ...string) []byte {
+	var members []jcs.Member
+	for m := range v.Members() {
+		if !slices.Contains(names, m.Name) {
+			members = append(members, m)
+		}
+	}
+	slices.SortFunc(members, func(a, b jcs.Member) int { return jcs.CompareUTF16(a.Name, b.Name) })
+	out := append(make([]byte, 0, size), '{')
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(jcs.AppendString(out, m.Name), ':'), m.Value.Canonical()...)
+	}
+	return append(out, '}')
+}
+
 func textList(list []string) []byte {
 	out := []byte{'['}
 	for i, s := range list {

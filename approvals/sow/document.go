@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 
+	"vault/approvals/sow/money"
 	"vault/derive/jcs"
 	"vault/derive/tag"
 )
@@ -30,7 +31,7 @@ func Parse(raw []byte) (*Document, error) {
 	if v.Kind() != jcs.Object {
 		return nil, fmt.Errorf("parse sow document: it is %s, not an object", v.Kind())
 	}
-	return &Document{raw: append([]byte(nil), raw...), v: v, canonical: v.Without("signatures").Canonical()}, nil
+	return &Document{raw: append([]byte(nil), raw...), v: v, canonical: without(v, len(raw), "signatures")}, nil
 }
 
 // Read parses and validates: findings for bytes that are no document too, with
@@ -63,7 +64,7 @@ func (d *Document) Canonical() []byte { return append([]byte(nil), d.canonical..
 
 // Hashed returns the bytes an identifier is derived from: the canonical form
 // without id and signatures (4.1).
-func (d *Document) Hashed() []byte { return d.v.Without("id", "signatures").Canonical() }
+func (d *Document) Hashed() []byte { return without(d.v, len(d.canonical), "id", "signatures") }
 
 // Signed returns the bytes an owner signs: the prefix and the canonical form
 // without signatures (section 6).
@@ -72,8 +73,10 @@ func (d *Document) Signed() []byte { return tag.SoW.Message(d.canonical) }
 // Digest returns the SHA-256 of the signed bytes, 64 lower hex digits. It is
 // what names a version of a document exactly.
 func (d *Document) Digest() string {
-	sum := sha256.Sum256(d.Signed())
-	return hex.EncodeToString(sum[:])
+	h := sha256.New()
+	h.Write([]byte(tag.SoW))
+	h.Write(d.canonical)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // ID returns the identifier, "" if it is not a text.
@@ -91,6 +94,18 @@ func (d *Document) Term() (start, end int64, started, ended bool) {
 	start, started = instantOf(d.v.Get("starts_at"))
 	end, ended = instantOf(d.v.Get("ends_at"))
 	return start, end, started, ended
+}
+
+// Price reads the price clause, and false with what is wrong if it is not
+// valid.
+func (d *Document) Price() (money.Price, Findings) { return PriceOf(d.v.Get("price")) }
+
+// Party returns the party in a seat, or with the name offered_to the one party
+// an offer is for, and false where the seat is blank.
+func (d *Document) Party(seat string) (Seat, bool) {
+	p := d.v.Get("parties").Get(seat)
+	return Seat{Agent: p.Get("agent").Text(), Owner: p.Get("owner").Text(), Handle: p.Get("handle").Text(), Organization: p.Get("organization").Text()},
+		p.Kind() == jcs.Object
 }
 
 var crockford = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)

@@ -110,6 +110,13 @@ type Grant struct {
 	Member       string
 }
 
+// CloseByHand reports a standing grant that does not end with the engagement
+// by its own mechanism, as far as is known: links, seats, and whatever the
+// parties have not said or the specification does not know (5.3.1).
+func (g Grant) CloseByHand() bool {
+	return g.Standing && g.Via != "oauth" && g.Via != "api_token" && g.Via != "proxy" && g.Via != "mcp"
+}
+
 // Grants lists the shared resources apart from files, standing ones first.
 func (d *Document) Grants() (out []Grant) {
 	for i, in := range d.v.Get("inputs").Items() {

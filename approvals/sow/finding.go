@@ -122,10 +122,14 @@ func (c *checker) notChecked(code Code, member string) {
 	f.Message += " The rule is " + string(code) + "."
 }
 
-// need adds the code unless ok, and returns ok.
-func (c *checker) need(ok bool, code Code, member string) bool {
+// need adds the code unless ok, and returns ok. The member is a path and the
+// names below it, joined only where they are needed.
+func (c *checker) need(ok bool, code Code, path string, names ...string) bool {
 	if !ok {
-		c.add(code, member)
+		for _, n := range names {
+			path = at(path, n)
+		}
+		c.add(code, path)
 	}
 	return ok
 }

@@ -297,7 +297,7 @@ func mayDiffer(ch Change) bool {
 	switch {
 	case p == "parties.client" || strings.HasPrefix(p, "parties.client."):
 		return true
-	case strings.HasPrefix(p, "change_control.approvals"):
+	case p == "change_control.approvals" || strings.HasPrefix(p, "change_control.approvals["):
 		return true
 	case strings.HasPrefix(p, "inputs[") && strings.HasSuffix(p, "].location"):
 		return !ch.Old.Exists()
@@ -374,7 +374,7 @@ func (b Book) CheckCounterparties(d *Document) Findings {
 		p := d.v.Get("parties").Get(seat)
 		agent, handle := p.Get("agent").Text(), p.Get("handle").Text()
 		path := at("parties", seat)
-		c.need(agent == "" || !slices.Contains(b.Blocked, agent), "blocked_locally", at(path, "agent"))
+		c.need(agent == "" || !slices.Contains(b.Blocked, agent), "blocked_locally", path, "agent")
 		if was, ok := b.Handles[handle]; ok && handle != "" && was != agent {
 			c.add("handle_rehomed", at(path, "handle"))
 		}

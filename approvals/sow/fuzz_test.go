@@ -132,8 +132,8 @@ func FuzzRecords(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if sow.CheckVerdict(v, nil).OK() != sow.CheckVerdict(v, nil).OK() {
-			t.Fatal("judged differently twice")
+		if sow.CheckVerdict(v, nil).OK() && v.Get("by").Text() == "" {
+			t.Fatal("a verdict by nobody is good")
 		}
 		sow.VerifyVerdict(v)
 		if f := sow.VerifyJobManifest(v, ""); f == nil && v.Get("agent").Text() == "" {

@@ -41,8 +41,8 @@ type Grade struct {
 }
 
 // Grades lists every stated grade of the document with what the deployment
-// earns, and the grades of what carries none of its own: the reservation, the
-// operator fee and a person's approval.
+// earns, and the grades of what carries none of its own: the term, the
+// reservation, the operator fee and a person's approval.
 func (d *Document) Grades(dep Deployment) (out []Grade) {
 	add := func(member, section string, v jcs.Value, kept bool, otherwise string) {
 		g := v.Get("grade")
@@ -88,6 +88,7 @@ func (d *Document) Grades(dep Deployment) (out []Grade) {
 		kept := dep.ChecksFormation && q.Get("kind").Text() != KindAsserted
 		add(item("qualifications", i), "12.1", q, kept, Evidence)
 	}
+	out = append(out, implied("ends_at", "5.7", dep.Term, Evidence))
 	if v.Get("price").Get("reservation").Exists() {
 		out = append(out, implied("price.reservation", "5.5.4", dep.ClearingHolds, Evidence))
 	}

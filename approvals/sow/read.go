@@ -1,8 +1,8 @@
 package sow
 
 import (
-	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -18,7 +18,7 @@ func at(path, name string) string {
 	return path + "." + name
 }
 
-func item(path string, i int) string { return fmt.Sprintf("%s[%d]", path, i) }
+func item(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }
 
 // blank reports a text that is empty or only whitespace, as ECMAScript's trim
 // sees it.
@@ -153,7 +153,7 @@ func (c *checker) known(v jcs.Value, path string) bool {
 		c.add("grade_missing", at(path, "grade"))
 		return false
 	}
-	return c.need(isText(g) && rank(g.Text()) > 0, "grade_unknown", at(path, "grade"))
+	return c.need(isText(g) && rank(g.Text()) > 0, "grade_unknown", path, "grade")
 }
 
 // atMost checks a grade against the highest a rule allows: higher is an error
@@ -178,11 +178,10 @@ func (c *checker) exactly(v jcs.Value, path, grade string, code Code) {
 }
 
 // unique reports false and adds the code for the second use of a key.
-func (c *checker) unique(seen map[string]bool, key string, code Code, member string) {
-	if seen[key] {
-		c.add(code, member)
-	}
+func (c *checker) unique(seen map[string]bool, key string, code Code, path string, names ...string) {
+	before := len(seen)
 	seen[key] = true
+	c.need(len(seen) > before, code, path, names...)
 }
 
 func validInstant(s string) bool {

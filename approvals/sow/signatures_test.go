@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"vault/approvals/sow"
+	"vault/derive/tag"
 )
 
 func TestSignatureText(t *testing.T) {
@@ -181,6 +182,45 @@ func TestAuthority(t *testing.T) {
 				t.Errorf("needs %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// TestIntent: an agent's intent is for one version and one act.
+func TestIntent(t *testing.T) {
+	d := good(t, metered)
+	k, key := testKey(t, "agent/dray")
+	sig := sow.SignatureText(ed25519.Sign(k, d.Intent("formation")))
+	_, other := testKey(t, "agent/teal")
+	want := tag.AgentIntent.Message([]byte(`{"act":"formation","digest":"` + d.Digest() + `","id":"` + d.ID() + `","version":1}`))
+	if string(d.Intent("formation")) != string(want) || !d.VerifyIntent("formation", key, sig) {
+		t.Errorf("the intent is %q", d.Intent("formation"))
+	}
+	if d.VerifyIntent("amendment", key, sig) || d.VerifyIntent("formation", other, sig) || d.VerifyIntent("formation", "U", sig) ||
+		edited(t, metered, "version", "2").VerifyIntent("formation", key, sig) || edited(t, metered, "volume.per_day", "121").VerifyIntent("formation", key, sig) {
+		t.Error("the intent verifies for something else")
+	}
+}
+
+func TestParties(t *testing.T) {
+	if p, ok := good(t, fixedFee).Party(sow.Client); !ok || p.Owner != "Saltmarsh & Finch Provisions" || p.Organization != "org_saltmarshfinch" || p.Handle == "" || p.Agent == "" {
+		t.Errorf("the client is %+v", p)
+	}
+	if _, ok := good(t, open).Party(sow.Client); ok {
+		t.Error("a blank seat has a party")
+	}
+	if p, ok := good(t, directedOffer).Party("offered_to"); !ok || p.Agent != brack {
+		t.Errorf("the offer is for %+v", p)
+	}
+	var byHand []string
+	for _, name := range []string{fixedFee, metered, free, open, directedOffer} {
+		for _, g := range good(t, name).Grants() {
+			if g.CloseByHand() {
+				byHand = append(byHand, g.Name+" "+g.Via)
+			}
+		}
+	}
+	if !slices.Equal(byHand, []string{"invoice-scans link", "estate-register seat", "rate-cards link", "claims-queue "}) {
+		t.Errorf("by hand: %q", byHand)
 	}
 }
 

@@ -2,7 +2,6 @@ package sow_test
 
 import (
 	"bytes"
-	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -16,7 +15,6 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
-	"vault/derive/envelope"
 	"vault/derive/jcs"
 	"vault/derive/tag"
 )
@@ -196,17 +194,6 @@ func signer(t *testing.T, v jcs.Value) (func(msg []byte) []byte, string) {
 		}
 		return sig
 	}, pub
-}
-
-// verifies checks a published signature text over bytes.
-func verifies(t *testing.T, key, sig string, msg []byte) bool {
-	t.Helper()
-	pub, err := envelope.ParseOwnerKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := sow.ParseSignature(sig)
-	return err == nil && ed25519.Verify(pub, msg, b)
 }
 
 func TestPricing(t *testing.T) {
