@@ -90,8 +90,9 @@ type Desk struct {
 
 	laying sync.Mutex // one write about an open moment at a time; held before mu
 
-	every uint64 // entries between snapshots
-	chunk int    // entries in one chunk of a load
+	parsed parsed
+	every  uint64 // entries between snapshots
+	chunk  int    // entries in one chunk of a load
 
 	mu         sync.Mutex
 	stopped    bool

@@ -287,7 +287,7 @@ func (d *Desk) writeSession(client, session string) func(*store.Tx) error {
 
 // understand parses and checks what does not change while a request waits.
 func (d *Desk) understand(ctx context.Context, ask Ask) (*asked, *Refusal) {
-	env, err := envelope.ParseActionEnvelope(ask.Envelope)
+	env, err := d.parsed.envelope(ask.Envelope)
 	if err != nil {
 		return nil, refuseWith(CodeMalformed, err.Error())
 	}
