@@ -7,7 +7,7 @@
 // passphrase, a share kept in the keyring of the operating system, or both.
 //
 // It derives no signing key, signs nothing, draws nothing, and does not know
-// what a passkey or a rule is: it seals what it is given (design.md 3 and 11).
+// what a passkey or a rule is: it seals what it is given.
 //
 // Two jobs run in processes of their own, started through a [Runner]: the
 // passphrase function, so that its memory ends with it ([KDFMain]), and each

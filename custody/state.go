@@ -50,7 +50,7 @@ func lowerHex(dst, b []byte) error {
 // Protection says what opens the sealed file.
 type Protection string
 
-// The three protections (design.md 3).
+// The three protections.
 const (
 	KeyringAndPassphrase Protection = "keyring-and-passphrase" // the default
 	PassphraseOnly       Protection = "passphrase"

@@ -386,7 +386,7 @@ func TestRollback(t *testing.T) {
 		"nothing": {func(*testing.T, *bench, []byte, map[string]string) {}, nil},
 		"file":    {func(t *testing.T, b *bench, old []byte, _ map[string]string) { b.put(t, old) }, ErrRolledBack},
 		"keyring": {func(_ *testing.T, b *bench, _ []byte, items map[string]string) { b.keyring.items = items }, nil},
-		// The vault cannot notice this one itself; promises.md says so.
+		// The vault cannot notice this one itself; docs/threat-model.md says so.
 		"both": {func(t *testing.T, b *bench, old []byte, items map[string]string) {
 			b.put(t, old)
 			b.keyring.items = items

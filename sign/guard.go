@@ -15,7 +15,7 @@ import (
 // projectionAge bounds how long before its entry a domain's projection was planned.
 const projectionAge = 10 * 60_000
 
-// guard is the fixed guard of each kind of act (design.md 4). That the entry
+// guard is the fixed guard of each kind of act (docs/guards.md). That the entry
 // follows from the log was checked before; here is what the log cannot show.
 // A kind without a case is refused.
 func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {

@@ -1,5 +1,5 @@
 // Package folder holds the rule of one vault folder, one desk: a lock that the
-// kernel keeps decides, never a probe of the socket (design.md 3).
+// kernel keeps decides, never a probe of the socket.
 //
 // It checks that the folder is the owner's alone and opens nothing else in it.
 package folder

@@ -2,7 +2,7 @@
 // into one age file and reads them back. `age -d FILE | tar x` does the same
 // without this program.
 //
-// It knows nothing of what the parts hold, and opens no files (design.md 3).
+// It knows nothing of what the parts hold, and opens no files.
 package backup
 
 import (
