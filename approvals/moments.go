@@ -391,7 +391,7 @@ func (d *Desk) fallBack(n note, reason, path string) (Answer, error) {
 func fallbackSentence(reason string) string {
 	switch reason {
 	case reasonNoEnvelope:
-		return "The tool result has no top-level member binding_moment."
+		return "The tool result carries no decision at its top level."
 	case reasonToolError:
 		return "The tool result says that its tool failed."
 	case reasonTooMany:
@@ -495,6 +495,11 @@ func (d *Desk) waitMoment(ctx context.Context, m *laid) (Answer, error) {
 			return Answer{Result: m.result}, nil
 		default:
 		}
+		select {
+		case <-gate:
+			return Answer{}, refuse(CodeLocked)
+		default:
+		}
 		if news {
 			return pending(), nil
 		}
@@ -502,12 +507,6 @@ func (d *Desk) waitMoment(ctx context.Context, m *laid) (Answer, error) {
 		case <-m.done:
 		case <-stir:
 		case <-gate:
-			select {
-			case <-m.done:
-				continue
-			default:
-			}
-			return Answer{}, refuse(CodeLocked)
 		case <-ctx.Done():
 			return pending(), nil
 		case <-limit.C:

@@ -1,7 +1,8 @@
 // Package receipt is the vault's own receipt: one log entry with what a stranger
 // needs to check it offline. The entries from it up to one that a head is
-// over, that head, and for a signature the payload, the signature, the public
-// action record and the domain's attestation of the address.
+// over, that head, for a signature the payload, the signature, the public
+// action record and the domain's attestation of the address, and for the
+// resolution of a binding moment the moment and the resolution.
 //
 // When a record was made, and for which user, are its own claims: nobody signs
 // them, here or in AgentEnvelope. The entry's time is the log key's claim.
@@ -18,6 +19,7 @@ import (
 	"strings"
 
 	"vault/approvals/journal"
+	"vault/approvals/moment"
 	"vault/derive/envelope"
 	"vault/derive/jcs"
 )
@@ -37,6 +39,9 @@ type Parts struct {
 	Payload     []byte
 	Record      []byte // may be absent
 	Attestation []byte // may be absent
+	// Of a moment.resolved or moment.declined entry, else empty:
+	Moment     []byte // the envelope (Briefing-and-Binding Envelope 6.1)
+	Resolution []byte // the object that went to the agent (7.3)
 }
 
 type wire struct {
@@ -48,11 +53,14 @@ type wire struct {
 	Payload     json.RawMessage   `json:"payload,omitempty"`
 	Record      json.RawMessage   `json:"record,omitempty"`
 	Attestation json.RawMessage   `json:"attestation,omitempty"`
+	Moment      json.RawMessage   `json:"binding_moment,omitempty"`
+	Resolution  json.RawMessage   `json:"resolution,omitempty"`
 }
 
 // Encode returns the canonical bytes of a receipt that [Parse] accepts.
 func Encode(p Parts) ([]byte, error) {
-	w := wire{Type: Type, V: 1, Head: p.Head, Signature: p.Signature, Payload: p.Payload, Record: p.Record, Attestation: p.Attestation}
+	w := wire{Type: Type, V: 1, Head: p.Head, Signature: p.Signature, Payload: p.Payload, Record: p.Record, Attestation: p.Attestation,
+		Moment: p.Moment, Resolution: p.Resolution}
 	for _, raw := range p.Entries {
 		w.Entries = append(w.Entries, raw)
 	}
@@ -91,7 +99,7 @@ func parse(raw []byte) (*Receipt, error) {
 		return nil, err
 	}
 	known := 0
-	for _, name := range []string{"type", "v", "entries", "head", "signature", "payload", "record", "attestation"} {
+	for _, name := range []string{"type", "v", "entries", "head", "signature", "payload", "record", "attestation", "binding_moment", "resolution"} {
 		if v.Get(name).Exists() {
 			known++
 		}
@@ -111,6 +119,7 @@ func parse(raw []byte) (*Receipt, error) {
 	r := &Receipt{parts: Parts{
 		Head: v.Get("head").Canonical(), Signature: v.Get("signature").Text(), Payload: v.Get("payload").Canonical(),
 		Record: v.Get("record").Canonical(), Attestation: v.Get("attestation").Canonical(),
+		Moment: v.Get("binding_moment").Canonical(), Resolution: v.Get("resolution").Canonical(),
 	}}
 	for _, item := range v.Get("entries").Items() {
 		e, err := journal.Parse(item.Canonical())
@@ -122,6 +131,14 @@ func parse(raw []byte) (*Receipt, error) {
 	_, act := r.entries[0].Decoded().(journal.ActionSigned)
 	if act != (r.parts.Signature != "") || act != (r.parts.Payload != nil) || !act && (r.parts.Record != nil || r.parts.Attestation != nil) {
 		return nil, errors.New("signature and payload stand beside exactly the entries that record one")
+	}
+	resolved := false
+	switch r.entries[0].Decoded().(type) {
+	case journal.MomentResolved, journal.MomentDeclined:
+		resolved = true
+	}
+	if resolved != (r.parts.Moment != nil) || resolved != (r.parts.Resolution != nil) {
+		return nil, errors.New("moment and resolution stand beside exactly the entries that record one")
 	}
 	r.head, r.headFault = journal.ParseHead(r.parts.Head)
 	return r, nil
@@ -196,9 +213,39 @@ func (r *Receipt) Verify(pins Pins) Report {
 		p.By = b.By
 	case journal.GrantMade:
 		p.By = b.By
+	case journal.MomentResolved:
+		p.By = b.By
+		r.verifyMoment(&p, b)
+	case journal.MomentDeclined:
+		r.verifyMoment(&p, journal.MomentResolved{
+			Moment: b.Moment, Client: b.Client, Session: b.Session, EnvelopeDigest: b.EnvelopeDigest, Choice: string(moment.ChoseDecline),
+			Option: -1, ResolutionDigest: b.ResolutionDigest,
+		})
 	}
 	p.LogPinned, p.SignerPinned = p.LogPinned && p.Valid, p.SignerPinned && p.Valid
 	return p
+}
+
+// verifyMoment compares the entry of a resolution with the envelope and the resolution.
+func (r *Receipt) verifyMoment(p *Report, b journal.MomentResolved) {
+	env, err := moment.Parse(r.parts.Moment)
+	p.check("momentWellFormed", err == nil, "the envelope is malformed")
+	if err != nil {
+		return
+	}
+	p.check("momentInEntry", env.Digest() == b.EnvelopeDigest, "the entry records another envelope")
+	p.check("momentID", journal.MomentID(b.Client, b.Session, env.Digest()) == b.Moment, "the entry names another moment than client, session and envelope make")
+	res, err := moment.ParseResolution(r.parts.Resolution)
+	p.check("resolutionOfMoment", err == nil && res.Check(env, false) == nil, "the resolution is not one of this envelope")
+	if err != nil {
+		return
+	}
+	option, selected := res.Option()
+	same := res.Digest() == b.ResolutionDigest && string(res.Choice()) == b.Choice && int64(option) == b.Option
+	p.check("resolutionInEntry", same, "the entry records another resolution")
+	if options := env.Content().Options; selected && option < len(options) {
+		p.check("actionInEntry", options[option].ActionDigest == b.ActionDigest, "the entry records another action than the option's")
+	}
 }
 
 func (r *Receipt) verifyAction(p *Report, b journal.ActionSigned, pins Pins) {

@@ -96,9 +96,9 @@ func (t *Tx) PutAsk(a MomentAsk) error {
 		a.Moment, a.ID, a.Line, a.Question, a.At, a.Answer, a.AnswerAt)
 }
 
-// PutNote writes a note, in the place of one with the same id.
+// PutNote writes a note; of one that is there it writes the count.
 func (t *Tx) PutNote(n Note) error {
-	return t.exec("INSERT OR REPLACE INTO notes (id, client, session, reason, path, payload, server, moment, digest, at, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	return t.exec("INSERT INTO notes (id, client, session, reason, path, payload, server, moment, digest, at, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET count = excluded.count",
 		n.ID, n.Client, n.Session, n.Reason, n.Path, nothing(n.Payload), n.Server, n.Moment, n.Digest, n.At, n.Count)
 }
 
@@ -126,7 +126,7 @@ func (s *Store) Moment(id string) (Moment, error) { return one(s.moments("id = ?
 
 // OpenMoments reads every open moment, oldest first.
 func (s *Store) OpenMoments() ([]Moment, error) {
-	return s.moments("state = ? ORDER BY since, id", MomentOpen)
+	return s.moments("state = ? ORDER BY since, rowid", MomentOpen)
 }
 
 // EndedMoments reads at most limit moments that ended before an instant (0: no bound), newest first.
@@ -170,7 +170,7 @@ func (s *Store) Asks(moment string) ([]MomentAsk, error) {
 // Notes reads every note, oldest first.
 func (s *Store) Notes() ([]Note, error) {
 	var out []Note
-	err := s.read("SELECT id, client, session, reason, path, payload, server, moment, digest, at, count FROM notes ORDER BY at, id", nil, func(r *sql.Rows) error {
+	err := s.read("SELECT id, client, session, reason, path, payload, server, moment, digest, at, count FROM notes ORDER BY at, rowid", nil, func(r *sql.Rows) error {
 		var n Note
 		if err := r.Scan(&n.ID, &n.Client, &n.Session, &n.Reason, &n.Path, &n.Payload, &n.Server, &n.Moment, &n.Digest, &n.At, &n.Count); err != nil {
 			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
