@@ -229,7 +229,7 @@ func (c *checker) settlementLine(v jcs.Value, path string) (s money.Settled) {
 // refusal adds a refusal of the arithmetic under its own code.
 func (c *checker) refusal(err error, path string) {
 	if f := Refused(err, path); f != nil {
-		c.found = append(c.found, *f)
+		c.push(*f)
 	}
 }
 
@@ -241,6 +241,7 @@ func Refused(err error, member string) *Finding {
 		return nil
 	}
 	f := one(Code(r.Code), member)
+	f.Severity = Error
 	if r.Quote.Set {
 		f.Message += fmt.Sprintf(" The quote is %d.", r.Quote.N)
 	}

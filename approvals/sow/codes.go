@@ -378,6 +378,7 @@ var table = []row{
 	{"rejection_without_reason", 182, "15.2", always, "A rejection without a reason is not a review.", "State the reason."},
 	{"act_shape", 98, "5.8", always, "The act lacks a member or carries one of the wrong form.", "Make the act with its members."},
 	{"act_signature", 98, "5.8", always, "The act is not signed by the key it names.", "Ask for the act as it was signed."},
+	{"more_findings", 0, "3", always, "There are more findings than are listed.", "Ask for a document that is made as the specification says."},
 	{"not_checked", 0, "3", informs, "A rule could not be checked because nobody brought the document it needs.", "Bring the provider's manifest."},
 }
 

@@ -32,10 +32,11 @@ type Due struct {
 	Member string
 }
 
-const maxDues = 1200 // monthly for a hundred years
+const maxDues = 1200 // monthly for a hundred years, or as many in all
 
 // Interim lists what is owed on a schedule from the start of the term up to an
-// instant, or the end of the term if that is earlier, in order of time (5.4).
+// instant, or the end of the term if that is earlier, in order of time (5.4);
+// the first 1,200 of what the clause lists.
 func (d *Document) Interim(until int64) (out []Due) {
 	start, end, started, ended := d.Term()
 	if !started {
@@ -45,6 +46,9 @@ func (d *Document) Interim(until int64) (out []Due) {
 		until = min(until, end)
 	}
 	for i, w := range d.v.Get("deliverables").Get("interim").Items() {
+		if len(out) >= maxDues {
+			break
+		}
 		name, member := w.Get("name").Text(), item("deliverables.interim", i)
 		if at, ok := instantOf(w.Get("due")); ok && at <= until {
 			out = append(out, Due{name, at, member})
@@ -58,7 +62,7 @@ func (d *Document) Interim(until int64) (out []Due) {
 			first := time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, n, 0)
 			last := int64(first.AddDate(0, 1, -1).Day())
 			at := first.AddDate(0, 0, int(min(day, last))).UnixMilli()
-			if at > until {
+			if at > until || len(out) >= maxDues {
 				break
 			}
 			if at > start {

@@ -93,33 +93,46 @@ func one(code Code, member string) *Finding {
 	return &f
 }
 
+// maxFindings bounds how many findings one check collects: a document must not
+// be able to ask for memory without end.
+const maxFindings = 20000
+
+func (c *checker) push(f Finding) {
+	switch {
+	case len(c.found) < maxFindings:
+		c.found = append(c.found, f)
+	case len(c.found) == maxFindings:
+		c.found = append(c.found, finding("more_findings", "", c.authoring))
+	}
+}
+
 func (c *checker) add(code Code, member string) {
 	if rows[code].class == minting && !c.authoring {
 		return
 	}
-	c.found = append(c.found, finding(code, member, c.authoring))
+	c.push(finding(code, member, c.authoring))
 }
 
 // detail adds a finding with more to its message.
 func (c *checker) detail(code Code, member, more string) {
-	c.add(code, member)
-	c.found[len(c.found)-1].Message += " " + more
+	f := finding(code, member, c.authoring)
+	f.Message += " " + more
+	c.push(f)
 }
 
 // lower adds a grade below the highest that is allowed, which is no fault.
 func (c *checker) lower(code Code, member string) {
-	c.add(code, member)
-	f := &c.found[len(c.found)-1]
+	f := finding(code, member, c.authoring)
 	f.Severity, f.Message, f.Remedy = Info, "The grade is lower than it may be.", "Nothing needs to be done."
+	c.push(f)
 }
 
 // notChecked adds that a rule could not be checked for want of a document.
 func (c *checker) notChecked(code Code, member string) {
-	r := rows[code]
-	c.add("not_checked", member)
-	f := &c.found[len(c.found)-1]
+	r, f := rows[code], finding("not_checked", member, c.authoring)
 	f.Rule, f.Section = r.rule, r.section
 	f.Message += " The rule is " + string(code) + "."
+	c.push(f)
 }
 
 // need adds the code unless ok, and returns ok. The member is a path and the

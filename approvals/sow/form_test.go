@@ -163,6 +163,15 @@ func TestInterim(t *testing.T) {
 	}
 }
 
+// TestInterimBound: a schedule cannot ask for memory without end.
+func TestInterimBound(t *testing.T) {
+	entry := `{"name":"n#","media_type":"a/b","recurrence":{"every":"month","due_by_day":1}}`
+	raw := edit(t, edit(t, doc(t, fixedFee), "deliverables.interim", json.RawMessage(times(5000, entry))), "starts_at", "0001-01-01T00:00:00Z")
+	if n := len(document(t, raw).Interim(ms(t, "2027-01-01T00:00:00Z"))); n != 1200 {
+		t.Errorf("%d instants", n)
+	}
+}
+
 func TestMisses(t *testing.T) {
 	const hour = int64(3600000)
 	d := good(t, fixedFee) // six hours, three misses within 30 days

@@ -263,6 +263,13 @@ var rules = slices.Concat(
 	breaks(12, "not_i_json"),
 	is(12, "not_a_document", func(t *testing.T) sow.Findings { _, f := sow.Read([]byte("1"), sow.Options{}); return f }),
 	breaks(13, "unknown_top_level_member"),
+	is(0, "more_findings", func(t *testing.T) sow.Findings {
+		f := edited(t, fixedFee, "price.rates", "[0"+strings.Repeat(",0", 30000)+"]").Validate(sow.Options{})
+		if len(f) != 20001 {
+			t.Errorf("%d findings", len(f))
+		}
+		return f
+	}),
 	// Parties.
 	breaks(14, "party_not_object", "party_agent", "party_owner"),
 	breaks(15, "party_handle"),

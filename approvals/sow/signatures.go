@@ -120,9 +120,7 @@ func (d *Document) VerifySignatures(pins Pins) (s Seats) {
 	ignore := func(r Record, code Code) {
 		r.Fault = code
 		s.Ignored = append(s.Ignored, r)
-		f := finding(code, r.Member, false)
-		f.Severity = Warning
-		c.found = append(c.found, f)
+		c.add(code, r.Member)
 	}
 	for _, r := range d.Signatures() {
 		seat := &s.Provider
@@ -157,6 +155,15 @@ func (d *Document) VerifySignatures(pins Pins) (s Seats) {
 		c.found = append(c.found, f)
 		if (s.Provider == nil) != (s.Client == nil) {
 			c.add("one_signature", "signatures")
+		}
+	}
+	// What is wrong with a record matters only while nothing else fills its seat.
+	for i := range c.found {
+		for _, r := range s.Ignored {
+			filled := r.Role == Provider && s.Provider != nil || r.Role == Client && s.Client != nil || s.Agreed()
+			if c.found[i].Member == r.Member && c.found[i].Code == r.Fault && filled {
+				c.found[i].Severity = Warning
+			}
 		}
 	}
 	s.Findings = c.found

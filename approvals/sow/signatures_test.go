@@ -94,6 +94,9 @@ func TestSeats(t *testing.T) {
 			if c.finding != "" && !s.Findings.Has(c.finding) || c.absent != "" && s.Findings.Has(c.absent) {
 				t.Errorf("findings are %v", s.Findings)
 			}
+			if !c.agreed && c.ignored > 0 && s.Findings.OK() {
+				t.Errorf("what is wrong with the records is no error: %v", s.Findings)
+			}
 			if c.agreed && !s.Findings.OK() {
 				t.Errorf("agreed with errors: %v", s.Findings.Errors())
 			}
