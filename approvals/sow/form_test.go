@@ -194,12 +194,20 @@ func TestMisses(t *testing.T) {
 }
 
 func TestManifest(t *testing.T) {
-	m, err := sow.ParseManifest([]byte(`{"agent":"UA","offerings":[{"id":"explainer-package","meters":["items"],"steps":["write-the-script","record-the-narration","draw-the-boards"],"x":1}]}`))
+	m, err := sow.ParseManifest([]byte(`{"agent":"` + orrery + `","offerings":[{"id":"explainer-package","meters":["items"],"steps":["write-the-script","record-the-narration","draw-the-boards"],"x":1}]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f := good(t, open).Validate(sow.Options{Manifest: m}); !f.OK() || f.Has("not_checked") {
 		t.Errorf("with the manifest: %v", f)
+	}
+	m.Agent = halcyon
+	if f := good(t, open).Validate(sow.Options{Manifest: m}); !f.Has("not_checked") {
+		t.Errorf("another agent's manifest counts: %v", f)
+	}
+	// In an engagement an offering may have been withdrawn since.
+	if f := good(t, metered).Validate(sow.Options{Manifest: m}); !f.OK() || !f.Has("not_checked") {
+		t.Errorf("with an older manifest: %v", f)
 	}
 	for _, raw := range []string{``, `{}`, `{"agent":"UA"}`, `{"agent":"","offerings":[]}`, `{"agent":"UA","offerings":[{}]}`, `{"agent":"UA","offerings":[{"id":"a","meters":[1]}]}`} {
 		if _, err := sow.ParseManifest([]byte(raw)); err == nil {

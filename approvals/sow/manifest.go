@@ -47,13 +47,3 @@ func optionalTexts(v jcs.Value) ([]string, bool) {
 	}
 	return texts(v)
 }
-
-// Offering returns the offering of that id.
-func (m *Manifest) Offering(id string) (Offering, bool) {
-	for _, o := range m.Offerings {
-		if o.ID == id {
-			return o, true
-		}
-	}
-	return Offering{}, false
-}

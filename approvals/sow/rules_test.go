@@ -224,6 +224,12 @@ func direct(t *testing.T, d *sow.Document, agent, now string, s sow.OfferStatus)
 	return just(sow.DirectedRefusal(d.Get("parties"), agent, ms(t, now), s))
 }
 
+// The provider's agents of the open offer and of the metered engagement.
+const (
+	orrery  = "UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R"
+	halcyon = "UA3MAI2EB4JQSZWVKQYYRR7BL5HGT7ZJ6JZY3HCSWELE6DWEMVJJUJ6W"
+)
+
 const brack = "UB6MDWCLYD6RSTVVCRJOZE2CGMWTYZBFVFL3QCBY2W4F6GZCUEC4I4MR"
 
 func amended(path, to string) func(*testing.T) sow.Findings {
@@ -284,7 +290,7 @@ var rules = slices.Concat(
 	breaks(22, "scope_examples", "scope_grade"),
 	is(23, "offering_out_of_scope", func(t *testing.T) sow.Findings { return just(good(t, fixedFee).InScope("paint")) }),
 	is(24, "scope_offering_not_published", func(t *testing.T) sow.Findings {
-		return good(t, open).Validate(sow.Options{Manifest: &sow.Manifest{}})
+		return good(t, open).Validate(sow.Options{Manifest: &sow.Manifest{Agent: orrery}})
 	}),
 	is(24, "not_checked", func(t *testing.T) sow.Findings { return good(t, open).Validate(sow.Options{}) }),
 	breaks(25, "inputs_not_list", "input_name", "input_duplicate", "input_when", "input_kind"),
@@ -320,7 +326,7 @@ var rules = slices.Concat(
 	breaks(43, "revisions_grade", "revisions_included", "revision_step_price", "revisions_flat"),
 	breaks(44, "revision_step_duplicate"),
 	is(44, "revision_step_undeclared", func(t *testing.T) sow.Findings {
-		return good(t, open).Validate(sow.Options{Manifest: &sow.Manifest{Offerings: []sow.Offering{{ID: "explainer-package", Steps: []string{"write-the-script"}}}}})
+		return good(t, open).Validate(sow.Options{Manifest: &sow.Manifest{Agent: orrery, Offerings: []sow.Offering{{ID: "explainer-package", Steps: []string{"write-the-script"}}}}})
 	}),
 	breaks(45, "revisions_under_time_and_materials"),
 	breaks(46, "revisions_priced_under_no_charge"),
@@ -378,7 +384,7 @@ var rules = slices.Concat(
 	breaks(66, "reservation_missing", "reservation_not_object", "reservation_window_days"),
 	breaks(67, "tm_rates", "tm_ceiling"),
 	is(68, "schedule_meter_undeclared", func(t *testing.T) sow.Findings {
-		return good(t, metered).Validate(sow.Options{Manifest: &sow.Manifest{Offerings: []sow.Offering{{ID: "classify-goods", Meters: []string{"items"}}, {ID: "draft-entry-summary"}}}})
+		return good(t, metered).Validate(sow.Options{Manifest: &sow.Manifest{Agent: halcyon, Offerings: []sow.Offering{{ID: "classify-goods", Meters: []string{"items"}}, {ID: "draft-entry-summary"}}}})
 	}),
 	breaks(69, "reservation_beyond_term"),
 	holds(70, func(t *testing.T) bool {

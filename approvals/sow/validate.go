@@ -12,7 +12,8 @@ type Options struct {
 	// our own and inferred ones are then errors, and a version 1 must carry the
 	// identifier it derives.
 	Authoring bool
-	// Manifest is the provider agent's manifest, nil if nobody brought it.
+	// Manifest is the provider agent's manifest, nil if nobody brought it. One
+	// of another agent counts as none.
 	Manifest *Manifest
 	// Ours are the owner keys of this vault, and Made tells an approval record
 	// of ours from one that only claims to be. With keys and without Made every
@@ -199,41 +200,47 @@ func (c *checker) priced(offerings []string, rates jcs.Value) {
 	}
 }
 
-// declared checks scope, schedule and revision steps against the provider's
-// manifest, or says that nobody brought it.
+// declared checks scope, schedule and revision steps against the manifest of
+// the provider's agent, or says that nobody brought it. An offer may only name
+// what is published; in an engagement an offering may have been withdrawn
+// since, and what it declared is then not known.
 func (c *checker) declared(v jcs.Value, offerings []string, m *Manifest) {
-	schedule, steps := v.Get("price").Get("schedule"), v.Get("revisions").Get("steps")
-	if m == nil {
-		if v.Get("parties").Get("client").Kind() == jcs.Null {
-			c.notChecked("scope_offering_not_published", "scope.offerings")
+	parties, schedule, steps := v.Get("parties"), v.Get("price").Get("schedule"), v.Get("revisions").Get("steps")
+	offer := parties.Get("client").Kind() == jcs.Null
+	published := map[string]Offering{}
+	brought := m != nil && m.Agent == parties.Get("provider").Get("agent").Text()
+	if brought {
+		for _, o := range m.Offerings {
+			published[o.ID] = o
 		}
-		if schedule.Len() > 0 {
-			c.notChecked("schedule_meter_undeclared", "price.schedule")
-		}
-		if steps.Len() > 0 {
-			c.notChecked("revision_step_undeclared", "revisions.steps")
-		}
-		return
-	}
-	published := make(map[string]Offering, len(m.Offerings))
-	for _, o := range m.Offerings {
-		published[o.ID] = o
+	} else if offer {
+		c.notChecked("scope_offering_not_published", "scope.offerings")
 	}
 	var meters, ids []string
+	complete := brought
 	for i, name := range offerings {
 		o, ok := published[name]
-		c.need(ok, "scope_offering_not_published", item("scope.offerings", i))
+		if brought && offer {
+			c.need(ok, "scope_offering_not_published", item("scope.offerings", i))
+		}
+		complete = complete && (ok || offer)
 		meters, ids = append(meters, o.Meters...), append(ids, o.Steps...)
 	}
-	billed, delivered := setOf(meters), setOf(ids)
-	for i, l := range schedule.Items() {
-		if w := l.Get("meter"); isText(w) {
-			c.need(billed[w.Text()], "schedule_meter_undeclared", item("price.schedule", i))
-		}
+	c.among(schedule, "meter", meters, complete, "schedule_meter_undeclared", "price.schedule")
+	c.among(steps, "id", ids, complete, "revision_step_undeclared", "revisions.steps")
+}
+
+// among checks that a list's entries are among the declared names, or says
+// that this is not known.
+func (c *checker) among(list jcs.Value, name string, declared []string, complete bool, code Code, path string) {
+	if list.Len() > 0 && !complete {
+		c.notChecked(code, path)
+		return
 	}
-	for i, s := range steps.Items() {
-		if w := s.Get("id"); isText(w) {
-			c.need(delivered[w.Text()], "revision_step_undeclared", item("revisions.steps", i))
+	known := setOf(declared)
+	for i, e := range list.Items() {
+		if w := e.Get(name); isText(w) {
+			c.need(known[w.Text()], code, item(path, i))
 		}
 	}
 }
