@@ -672,7 +672,7 @@ func (v ownerView) Ask(_ context.Context, id, line, text string) error {
 	case len(text) > MaxQuestion || !utf8.ValidString(text) || moment.Blank(text):
 		return refuseWith(CodeMalformed, "a question is 1 to 4,096 bytes of text that shows something")
 	case moment.HoldsRecoveryWords(text):
-		return refuse(CodeRecoveryWords)
+		return refuse(OutcomeRecoveryWords)
 	}
 	if _, err := d.openKeys(); err != nil {
 		return err
@@ -816,7 +816,7 @@ func resolutionOf(m *laid, dec Decision) (*moment.Resolution, error) {
 		return m.sheet.Select(dec.Option)
 	case VerdictAnswer:
 		if moment.HoldsRecoveryWords(dec.Answer) {
-			return nil, refuse(CodeRecoveryWords)
+			return nil, refuse(OutcomeRecoveryWords)
 		}
 		return e.Answer(dec.Answer)
 	case VerdictQuestion:
@@ -837,7 +837,7 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 		return Outcome{Code: string(f.Reason), Detail: f.Reason.Sentence()}, nil
 	case err != nil:
 		var refusal *Refusal
-		if errors.As(err, &refusal) && refusal.Code == CodeRecoveryWords {
+		if errors.As(err, &refusal) && refusal.Code == OutcomeRecoveryWords {
 			return Outcome{Code: refusal.Code, Detail: refusal.Message}, nil
 		}
 		return Outcome{}, err

@@ -259,7 +259,7 @@ func TestMomentHeldBack(t *testing.T) {
 		decide func(*approvals.Decision)
 		code   string
 	}{
-		"recovery words":     {func(d *approvals.Decision) { d.Verdict, d.Answer = approvals.VerdictAnswer, "Take 1. "+words }, approvals.CodeRecoveryWords},
+		"recovery words":     {func(d *approvals.Decision) { d.Verdict, d.Answer = approvals.VerdictAnswer, "Take 1. "+words }, approvals.OutcomeRecoveryWords},
 		"blank answer":       {func(d *approvals.Decision) { d.Verdict, d.Answer = approvals.VerdictAnswer, " \n\t" }, "answer_empty"},
 		"hatch that is off":  {verdict(approvals.VerdictQuestion), "hatch_disabled"},
 		"blocked option":     {option(1), "action_mismatch"},
@@ -636,7 +636,7 @@ func TestMomentQuestions(t *testing.T) {
 			t.Errorf("line %q: %v", line, err)
 		}
 	}
-	if err := w.owner.Ask(context.Background(), id, "offer", strings.Repeat("zoo ", 12)); code(err) != approvals.CodeRecoveryWords {
+	if err := w.owner.Ask(context.Background(), id, "offer", strings.Repeat("zoo ", 12)); code(err) != approvals.OutcomeRecoveryWords {
 		t.Errorf("recovery words: %v", err)
 	}
 	// Whoever waits comes back with the question, once; a lost answer is told again.

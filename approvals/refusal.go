@@ -46,7 +46,6 @@ const (
 	CodeMomentDiffers     = "moment_differs"
 	CodeUnknownAsk        = "unknown_question"
 	CodeAskAnswered       = "question_answered"
-	CodeRecoveryWords     = "recovery_words"
 )
 
 // words are the sentences of each code: what happened, and what to do.
@@ -89,7 +88,6 @@ var words = map[string][2]string{
 	CodeMomentDiffers: {"The same moment is open with other actions behind its options.", "Await it, or present one that differs."},
 	CodeUnknownAsk:    {"The owner asked no such question about this moment.", "Take a question from asks."},
 	CodeAskAnswered:   {"This question was answered before.", "Answer each question once."},
-	CodeRecoveryWords: {"The text holds twelve recovery words in a row. It was held back.", "Never give recovery words to anybody."},
 
 	string(moment.NotOption):         {"No option was selected: the resolution is no authority for an action.", "Do not perform the action."},
 	string(moment.ActionMismatch):    {"The action is not the one whose digest the selected option carries. Nothing was signed.", "Send exactly the action that was selected."},
@@ -97,6 +95,8 @@ var words = map[string][2]string{
 	string(moment.NoSigningEnvelope): {"No signing envelope was shown with the selected option.", "Ask with action.sign, or present sign_with with the moment."},
 
 	// Of the owner's calls.
+	OutcomeRecoveryWords: {"The text holds twelve recovery words in a row. It was held back.", "Never give recovery words to anybody."},
+
 	OutcomeNoPasskey:  {"This needs a confirmation by passkey, and no passkey is enrolled.", "Enroll a passkey."},
 	OutcomeName:       {"This name cannot be shown on a sheet.", "Take 1 to 64 letters without control characters."},
 	OutcomeNameTaken:  {"Another program has this name.", "Take another name."},

@@ -84,6 +84,10 @@ var codes = []codeRow{
 	{"envelope_expired", FamilyDocument, "", ""},
 	{"not_yet_valid", FamilyDocument, "", ""},
 	{"uses_spent", FamilyDocument, "", ""},
+	{"moment_differs", FamilyDocument, "", ""},
+	{"action_mismatch", FamilyDocument, "", ""},
+	{"action_not_signable", FamilyDocument, "", ""},
+	{"no_signing_envelope", FamilyDocument, "", ""},
 
 	{"declined", FamilyOutcome, "", ""},
 	{"not_shown", FamilyOutcome, "", ""},
@@ -91,9 +95,14 @@ var codes = []codeRow{
 	{"cancelled", FamilyOutcome, "", ""},
 	{"withdrawn", FamilyOutcome, "", ""},
 	{"refused", FamilyOutcome, "", ""},
+	{"moment_open", FamilyOutcome, "", ""},
+	{"not_option", FamilyOutcome, "", ""},
 
 	{"request_id_reused", FamilyRequestID, "", ""},
 	{"unknown_request", FamilyRequestID, "", ""},
+	{"unknown_moment", FamilyRequestID, "", ""},
+	{"unknown_question", FamilyRequestID, "", ""},
+	{"question_answered", FamilyRequestID, "", ""},
 
 	{"too_many_connections", FamilyLimit, "There are too many connections.", "Use fewer connections, or wait."},
 	{"too_many_requests", FamilyLimit, "", ""},

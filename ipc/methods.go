@@ -34,6 +34,9 @@ const (
 	maxLifetime  = 24 * 60 * 60 * 1000 // milliseconds a request may live
 	maxClientID  = 64
 	maxPairingID = 128
+	maxServer    = 128       // bytes of a tool server's name
+	maxFallback  = 256 << 10 // bytes of the text beside a bare binding moment
+	maxReply     = 16 << 10  // bytes of an answer to the owner's question
 )
 
 // methods is the protocol: docs/protocol.md has the same rows.
@@ -89,6 +92,37 @@ var methods = []method{
 	}, fields: []field{
 		{name: "request", kind: kindName, max: maxName},
 	}},
+	{name: "moment.present", stage: stageProven, waits: true, run: momentPresent, fields: []field{
+		{name: "session", kind: kindName, max: maxName},
+		{name: "tool_result", kind: kindValue, optional: true},
+		{name: "binding_moment", kind: kindValue, optional: true},
+		{name: "fallback", kind: kindText, max: maxFallback, optional: true},
+		{name: "actions", kind: kindValue, optional: true},
+		{name: "tool_server", kind: kindText, max: maxServer, optional: true},
+	}},
+	{name: "moment.await", stage: stageProven, waits: true, run: func(ctx context.Context, c *conn, a args) (any, error) {
+		return answer(c.talk.MomentAwait(ctx, a.text["session"], a.text["moment"]))
+	}, fields: []field{
+		{name: "session", kind: kindName, max: maxName},
+		{name: "moment", kind: kindName, max: maxName},
+	}},
+	{name: "moment.say", stage: stageProven, run: func(ctx context.Context, c *conn, a args) (any, error) {
+		return done(c.talk.MomentSay(ctx, approvals.Reply{
+			Session: a.text["session"], Moment: a.text["moment"], Question: a.text["ask"], Text: a.text["text"],
+		}))
+	}, fields: []field{
+		{name: "session", kind: kindName, max: maxName},
+		{name: "moment", kind: kindName, max: maxName},
+		{name: "ask", kind: kindName, max: maxName},
+		{name: "text", kind: kindText, max: maxReply},
+	}},
+	{name: "moment.sign", stage: stageProven, waits: true, run: func(ctx context.Context, c *conn, a args) (any, error) {
+		return answer(c.talk.MomentSign(ctx, approvals.MomentAction{Session: a.text["session"], Moment: a.text["moment"], Action: a.raw["action"]}))
+	}, fields: []field{
+		{name: "session", kind: kindName, max: maxName},
+		{name: "moment", kind: kindName, max: maxName},
+		{name: "action", kind: kindValue},
+	}},
 	{name: "session.end", stage: stageProven, run: func(ctx context.Context, c *conn, a args) (any, error) {
 		return done(c.talk.SessionEnd(ctx, a.text["session"]))
 	}, fields: []field{
@@ -108,7 +142,8 @@ func methodOf(name string) (method, bool) {
 type empty struct{}
 
 type pending struct {
-	Pending string `json:"pending"`
+	Pending string               `json:"pending"`
+	Asks    []approvals.Question `json:"asks,omitempty"`
 }
 
 func document(raw json.RawMessage, err error) (any, error) {
@@ -125,7 +160,7 @@ func answer(a approvals.Answer, err error) (any, error) {
 		return nil, err
 	}
 	if a.Pending != "" {
-		return pending{a.Pending}, nil
+		return pending{a.Pending, a.Asks}, nil
 	}
 	return a.Result, nil
 }
@@ -209,6 +244,18 @@ func actionSign(ctx context.Context, c *conn, a args) (any, error) {
 		Payload:     a.raw["payload"],
 		LifetimeMS:  a.number["lifetime_ms"],
 		Interactive: interactive || !said,
+	}))
+}
+
+func momentPresent(ctx context.Context, c *conn, a args) (any, error) {
+	_, said := a.text["fallback"]
+	result, bare := a.raw["tool_result"], a.raw["binding_moment"]
+	if (result != nil) == (bare != nil) || said != (bare != nil) {
+		return nil, refuseFor("params_invalid", "Send tool_result alone, or binding_moment with fallback.")
+	}
+	return answer(c.talk.MomentPresent(ctx, approvals.Presentation{
+		Session: a.text["session"], ToolResult: result, BindingMoment: bare, Fallback: a.text["fallback"],
+		Actions: a.raw["actions"], ToolServer: a.text["tool_server"],
 	}))
 }
 

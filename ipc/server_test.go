@@ -325,6 +325,8 @@ func TestBadParams(t *testing.T) {
 		"domain.list": `{}`, "domain.get": `{"domain":"billing-ops"}`, "status": `{}`,
 		"action.sign":   `{"request_id":"r","action_envelope":{},"payload":{}}`,
 		"request.await": `{"request":"r"}`, "request.cancel": `{"request":"r"}`, "record.get": `{"request":"r"}`,
+		"moment.present": `{"session":"s"}`, "moment.await": `{"session":"s","moment":"m"}`, // present: one of two more, below
+		"moment.say": `{"session":"s","moment":"m","ask":"q1","text":"t"}`, "moment.sign": `{"session":"s","moment":"m","action":1}`,
 		"session.end": `{"session":"s"}`, "hello.prove": `{"proof":"` + zeros + `"}`,
 		"pair": `{"name":"n","commitment":"` + zeros + `"}`, "pair.reveal": `{"pairing":"p","nonce":"` + zeros + `"}`,
 	}
@@ -391,14 +393,82 @@ func TestBadParams(t *testing.T) {
 		"pairing name too long":    {"pair", `{"name":"` + strings.Repeat("n", 129) + `","commitment":"` + zeros + `"}`},
 		"approval in the params":   {"action.sign", `{"request_id":"r","action_envelope":{},"payload":{},"approve":true}`},
 		"client id in the params":  {"action.sign", `{"request_id":"r","client":"c_1","action_envelope":{},"payload":{}}`},
+		"no moment at all":         {"moment.present", `{"session":"s"}`},
+		"two moments":              {"moment.present", `{"session":"s","tool_result":{},"binding_moment":{},"fallback":""}`},
+		"result with fallback":     {"moment.present", `{"session":"s","tool_result":{},"fallback":""}`},
+		"bare without fallback":    {"moment.present", `{"session":"s","binding_moment":{}}`},
+		"fallback alone":           {"moment.present", `{"session":"s","fallback":""}`},
+		"moment without session":   {"moment.present", `{"tool_result":{}}`},
+		"a choice in the params":   {"moment.present", `{"session":"s","tool_result":{},"option_idx":0}`},
+		"tool server too long":     {"moment.present", `{"session":"s","tool_result":{},"tool_server":"` + strings.Repeat("n", 129) + `"}`},
+		"reply too long":           {"moment.say", `{"session":"s","moment":"m","ask":"q1","text":"` + strings.Repeat("n", 16385) + `"}`},
 		"member name in uppercase": {"action.sign", `{"Request_ID":"r","action_envelope":{},"payload":{}}`},
 	} {
 		if code := try(c[0], c[1]); code != "params_invalid" {
 			t.Errorf("%s: %q", name, code)
 		}
 	}
-	if _, asks, _ := r.desk.Counts(); asks != 0 {
+	if _, asks, _ := r.desk.Counts(); asks != 0 || len(r.desk.Moments)+len(r.desk.Replies) != 0 {
 		t.Errorf("%d requests reached the desk", asks)
+	}
+}
+
+// TestMomentsOverTheSocket takes a moment through all of its methods.
+func TestMomentsOverTheSocket(t *testing.T) {
+	r := start(t, Limits{}, nil)
+	asked := false
+	r.desk.Take = func(_ context.Context, session, moment string) (approvals.Answer, error) {
+		if session != "s" || moment != fakedesk.MomentID {
+			return approvals.Answer{}, &approvals.Refusal{Code: "unknown_moment", Message: "None.", Remedy: "None."}
+		}
+		if !asked {
+			asked = true
+			return approvals.Answer{Pending: moment, Asks: []approvals.Question{{ID: "q1", Line: "findings.0", Text: "Why?", At: 5}}}, nil
+		}
+		return approvals.Answer{Result: json.RawMessage(fakedesk.Resolution)}, nil
+	}
+	c, p := r.paired("moments")
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	got, err := c.Present(ctx, client.Presentation{Session: "s", Moment: json.RawMessage(`{"a":1.0}`), Fallback: "text", Actions: json.RawMessage(`[]`), ToolServer: "srv"})
+	if err != nil || got.Pending != fakedesk.MomentID || got.Resolution != nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	got, err = c.AwaitMoment(ctx, "s", got.Pending)
+	if err != nil || got.Pending == "" || len(got.Asks) != 1 || got.Asks[0] != (client.Question{ID: "q1", Line: "findings.0", Text: "Why?", At: 5}) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if err := c.Say(ctx, "s", got.Pending, "q1", "Because."); err != nil {
+		t.Fatal(err)
+	}
+	got, err = c.AwaitMoment(ctx, "s", got.Pending)
+	if err != nil || string(got.Resolution) != fakedesk.Resolution || got.Pending != "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	var refused *client.Error
+	if _, err := c.AwaitMoment(ctx, "t", fakedesk.MomentID); !errors.As(err, &refused) || refused.Code != "unknown_moment" || refused.Family != int(FamilyRequestID) {
+		t.Fatalf("%v", err)
+	}
+	if s, err := c.SignMoment(ctx, "s", fakedesk.MomentID, json.RawMessage(`{"pay":1}`)); err != nil || s.By != "click" {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	r.desk.Present = func(context.Context, approvals.Presentation) (approvals.Answer, error) {
+		return approvals.Answer{Result: json.RawMessage(`{"fallback":{"reason":"no_envelope","sentence":"None."}}`)}, nil
+	}
+	if got, err := c.Present(ctx, client.Presentation{Session: "s", ToolResult: json.RawMessage(`{}`)}); err != nil || got.Fallback == nil || got.Fallback.Reason != "no_envelope" || got.Resolution != nil {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	// The bytes of the documents reach the desk as they were sent.
+	w := r.wire()
+	w.prove(p, r.secretOf(p))
+	result := `{ "binding_moment" : { "b":1e0 , "a":"\u0041" } }`
+	w.call(`{"jsonrpc":"2.0","id":9,"method":"moment.present","params":{"session":"s","tool_result":` + result + ` ,"actions": [ 1 ]}}`)
+	last := r.desk.Moments[len(r.desk.Moments)-1]
+	if string(last.ToolResult) != result || string(last.Actions) != "[ 1 ]" || last.BindingMoment != nil {
+		t.Fatalf("%+v", last)
+	}
+	if first := r.desk.Moments[0]; string(first.BindingMoment) != `{"a":1.0}` || first.Fallback != "text" || first.ToolServer != "srv" {
+		t.Fatalf("%+v", first)
 	}
 }
 

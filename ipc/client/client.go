@@ -272,6 +272,89 @@ func (c *Conn) wait(ctx context.Context, method string, params any) (json.RawMes
 	}
 }
 
+// Presentation is a binding moment for the owner (docs/protocol.md, Binding moments): ToolResult
+// alone, or Moment with Fallback. The documents are sent as they are.
+type Presentation struct {
+	Session    string
+	ToolResult json.RawMessage
+	Moment     json.RawMessage
+	Fallback   string
+	Actions    json.RawMessage // nil for none
+	ToolServer string
+}
+
+// Question is one of the owner's about an open moment.
+type Question struct {
+	ID   string `json:"id"`
+	Line string `json:"line"`
+	Text string `json:"question"`
+	At   int64  `json:"at"` // milliseconds since epoch
+}
+
+// Fallback says why no decision could be shown.
+type Fallback struct {
+	Reason   string `json:"reason"`
+	Sentence string `json:"sentence"`
+	Path     string `json:"path"`
+}
+
+// Presented is what became of a moment. Exactly one of Pending, Resolution and Fallback is set.
+type Presented struct {
+	Pending    string          `json:"pending"` // the moment's id, to be awaited
+	Asks       []Question      `json:"asks"`    // not answered yet
+	Resolution json.RawMessage `json:"-"`       // the whole object of section 7.3
+	Fallback   *Fallback       `json:"fallback"`
+}
+
+// Present lays a moment before the owner. It blocks for up to 50 seconds and then
+// answers Pending, or earlier with a question.
+func (c *Conn) Present(ctx context.Context, p Presentation) (Presented, error) {
+	params := map[string]any{"session": p.Session}
+	if p.ToolResult != nil {
+		params["tool_result"] = p.ToolResult
+	} else {
+		params["binding_moment"], params["fallback"] = p.Moment, p.Fallback
+	}
+	if p.Actions != nil {
+		params["actions"] = p.Actions
+	}
+	if p.ToolServer != "" {
+		params["tool_server"] = p.ToolServer
+	}
+	return c.presented(ctx, "moment.present", params)
+}
+
+// AwaitMoment takes a moment up again, as Present does.
+func (c *Conn) AwaitMoment(ctx context.Context, session, moment string) (Presented, error) {
+	return c.presented(ctx, "moment.await", map[string]string{"session": session, "moment": moment})
+}
+
+func (c *Conn) presented(ctx context.Context, method string, params any) (Presented, error) {
+	var raw json.RawMessage
+	if err := c.Call(ctx, method, params, &raw); err != nil {
+		return Presented{}, err
+	}
+	var out Presented
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return Presented{}, fmt.Errorf("decode the answer to %s: %w", method, err)
+	}
+	if out.Pending == "" && out.Fallback == nil {
+		out.Resolution = raw
+	}
+	return out, nil
+}
+
+// Say answers one of the owner's questions about a moment.
+func (c *Conn) Say(ctx context.Context, session, moment, ask, text string) error {
+	return c.Call(ctx, "moment.say", map[string]string{"session": session, "moment": moment, "ask": ask, "text": text}, nil)
+}
+
+// SignMoment asks for the signature of the action that was selected, and blocks until it is
+// there or ctx ends. The same call again gives the same signature.
+func (c *Conn) SignMoment(ctx context.Context, session, moment string, action json.RawMessage) (Signed, error) {
+	return c.signed(c.wait(ctx, "moment.sign", map[string]any{"session": session, "moment": moment, "action": action}))
+}
+
 // Cancel takes a request back.
 func (c *Conn) Cancel(ctx context.Context, request string) error {
 	return c.Call(ctx, "request.cancel", map[string]string{"request": request}, nil)
