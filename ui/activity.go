@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -68,6 +69,11 @@ func (p *activityPage) view(u *UI) fyne.CanvasObject {
 	out = append(out, parts.Row(8, append(filters, parts.Spring(), parts.Size(220, 34, p.search))...))
 	if u.state.EventErr != "" {
 		out = append(out, parts.Space(0, 14), parts.Banner(parts.Alarm, "error", "The log could not be read", "Nothing was changed. "+safe(u.state.EventErr), nil))
+	}
+	if p.group == "decision" {
+		if table := u.rates(""); table != nil {
+			out = append(out, parts.Space(0, 14), section("How agents ask for decisions, since they were paired"), parts.Space(0, 6), table)
+		}
 	}
 	var last string
 	rows := 0
@@ -305,6 +311,36 @@ func (u *UI) eventWords(e approvals.Event) (icon string, what []look.Run, more s
 			return "back", []look.Run{own("It took its request back")}, ""
 		}
 		return "cross", append([]look.Run{own("Refused: ")}, value(orUnknown(field(e, "reason")))...), "nothing was shown"
+	case journal.KindMomentResolved:
+		switch field(e, "choice") {
+		case "option":
+			n, _ := strconv.Atoi(field(e, "option"))
+			return "check", []look.Run{own(fmt.Sprintf("You selected option %d", n+1))}, by()
+		case "answer":
+			return "pencil", []look.Run{own("You answered in your own words")}, by()
+		case "question":
+			return "reopen", []look.Run{own("You rejected the question")}, by()
+		}
+		return icon, []look.Run{own(words)}, by()
+	case journal.KindMomentSeen:
+		runs := []look.Run{own(words)}
+		switch field(e, "hatches_off") {
+		case "free_text":
+			runs = append(runs, own("; the agent turned off: answer in my own words"))
+		case "dialogue":
+			runs = append(runs, own("; the agent turned off: this is the wrong question"))
+		case "both":
+			runs = append(runs, own("; the agent turned off both other ways"))
+		}
+		return icon, runs, ""
+	case journal.KindMomentDeclined:
+		return icon, []look.Run{own("You declined a decision")}, "nothing was authorised"
+	case journal.KindMomentNoted:
+		return icon, append([]look.Run{own("Could not be shown as a decision: ")}, value(orUnknown(field(e, "reason")))...), "nothing was decided"
+	case journal.KindMomentMissed:
+		return icon, []look.Run{own("Selected, not performed: it came with another action")}, "nothing was signed"
+	case journal.KindMomentEnded:
+		return icon, append([]look.Run{own("A decision ended unanswered: ")}, value(orUnknown(field(e, "reason")))...), "nothing was decided"
 	case journal.KindDomainCreated:
 		return icon, append([]look.Run{own("Made the domain ")}, value(field(e, "domain_id"))...), ""
 	case journal.KindClientPaired:

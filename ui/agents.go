@@ -80,6 +80,9 @@ func (p *agentsPage) client(u *UI, c approvals.ClientView) fyne.CanvasObject {
 		counts += " · " + plural(len(c.Sessions), "session", "sessions")
 	}
 	objs = append(objs, parts.Space(0, 8), look.Text(look.Small, look.Ink2, counts))
+	if table := u.rates(c.ID); table != nil {
+		objs = append(objs, parts.Space(0, 14), section("How it asks for decisions"), parts.Space(0, 6), table)
+	}
 	if len(c.Grants) > 0 {
 		objs = append(objs, parts.Space(0, 14), section("May sign without asking"), parts.Space(0, 6))
 		var rows []fyne.CanvasObject

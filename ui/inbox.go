@@ -16,10 +16,13 @@ import (
 
 // inbox lists what waits, in the order it came. Only the first can be opened.
 func (u *UI) inbox() fyne.CanvasObject {
+	if u.note != nil {
+		return u.notePage()
+	}
 	items := u.state.Inbox
 	waiting := 0
 	for _, i := range items {
-		if i.Kind != approvals.ItemWords {
+		if i.Kind != approvals.ItemWords && i.Kind != approvals.ItemNote {
 			waiting++
 		}
 	}
@@ -32,9 +35,13 @@ func (u *UI) inbox() fyne.CanvasObject {
 		line = fmt.Sprintf("%d requests wait for you. They open one at a time, in the order they came.", waiting)
 	}
 	out = append(out, head("Inbox", line), parts.Space(0, 18))
-	var rows []fyne.CanvasObject
+	var rows, notes []fyne.CanvasObject
 	place := 0
 	for _, i := range items {
+		if i.Kind == approvals.ItemNote {
+			notes = append(notes, u.noteRow(i))
+			continue
+		}
 		if i.Kind == approvals.ItemWords {
 			out = append(out, parts.Banner(parts.Alarm, "warning", "Your recovery words are not written down",
 				"Without them a lost computer is a lost vault. Nobody else has a copy.",
@@ -50,6 +57,9 @@ func (u *UI) inbox() fyne.CanvasObject {
 		out = append(out, parts.Lined(rows...), parts.Space(0, 24))
 	} else if len(u.state.Clients) > 0 {
 		out = append(out, parts.Empty("inbox", "No one is waiting for you", "Requests from your agents appear here, in the order they come."), parts.Space(0, 24))
+	}
+	if len(notes) > 0 {
+		out = append(out, section("For reading only"), parts.Space(0, 6), parts.Lined(notes...), parts.Space(0, 24))
 	}
 	if len(u.state.Clients) == 0 {
 		out = append(out, u.connect(waiting == 0))
@@ -67,6 +77,15 @@ func (u *UI) item(i approvals.Item, place int) fyne.CanvasObject {
 	case approvals.ItemPairing:
 		icon, who, what = "agent", "A program you have not paired", "asks to pair"
 		quote = look.Text(look.Body, look.Ink2, "It prints six digits. Compare them on the sheet.")
+	case approvals.ItemMoment:
+		icon, what = "ask", "asks you to decide"
+		if i.Session != "" {
+			what += ", session " + brief(i.Session, 16)
+		}
+		if i.Merged > 1 {
+			what += fmt.Sprintf(", presented %d times", i.Merged)
+		}
+		quote = look.Para(hostile.Runs(look.Body, look.Ink, i.Stem)...)
 	default:
 		if i.Merged > 1 {
 			what += fmt.Sprintf(", the same one %d times", i.Merged)

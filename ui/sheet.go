@@ -32,19 +32,20 @@ type sheet struct {
 	blocks  []*hostile.Block
 	read    bool // the whole of the paper was in view once
 
-	build   func(compact bool) (paper, footer fyne.CanvasObject)
-	verdict func() (approvals.Decision, string, string) // decision, what confirm is called, what stands in its way
-	needs   func() bool                                 // whether the choice that is taken needs everything to have been seen
-	band    func(compact bool) fyne.CanvasObject
-	more    fyne.CanvasObject // strip that says that the paper goes on below
-	compact bool
-	over    bool // decided, ended or closed: nothing more can be decided here
-	busy    bool
-	ended   bool
-	result  *banner // what came of it, once over
-	next    string  // request that "Open next" opens, or ""
-	refused string  // why the desk did not take what was typed, until it is changed
-	drawn   string  // what refresh has last brought on screen
+	build    func(compact bool) (paper, footer fyne.CanvasObject)
+	verdict  func() (approvals.Decision, string, string) // decision, what confirm is called, what stands in its way
+	needs    func() bool                                 // whether the choice that is taken needs everything to have been seen
+	band     func(compact bool) fyne.CanvasObject
+	moment   *momentSheet // of a binding moment, which puts its parts in their places itself
+	compact  bool
+	over     bool // decided, ended or closed: nothing more can be decided here
+	busy     bool
+	ended    bool
+	result   *banner // what came of it, once over
+	next     string  // request that "Open next" opens, or ""
+	answered *approvals.AnsweredMoment
+	refused  string // why the desk did not take what was typed, until it is changed
+	drawn    string // what refresh has last brought on screen
 }
 
 // openSheet asks the desk for the request and opens its window. One sheet is open at a time.
@@ -63,7 +64,7 @@ func (u *UI) openSheet(id string) {
 				u.rebuild()
 				return
 			}
-			if doc.Kind == approvals.ItemAction && doc.Action == nil || doc.Kind == approvals.ItemPairing && doc.Pairing == nil || doc.Kind != approvals.ItemAction && doc.Kind != approvals.ItemPairing {
+			if !shown(doc) {
 				u.banner = &banner{parts.Notice, "warning", "This window cannot show that request", "Nothing was decided. It keeps its place."}
 				u.opts.Go(func() { u.owner.Closed(id) })
 				u.rebuild()
@@ -77,6 +78,19 @@ func (u *UI) openSheet(id string) {
 	})
 }
 
+// shown says whether this window can show what a sheet holds.
+func shown(doc approvals.Sheet) bool {
+	switch doc.Kind {
+	case approvals.ItemAction:
+		return doc.Action != nil
+	case approvals.ItemPairing:
+		return doc.Pairing != nil
+	case approvals.ItemMoment:
+		return doc.Moment != nil && doc.Moment.Sheet != nil
+	}
+	return false
+}
+
 func (u *UI) showSheet(doc approvals.Sheet) {
 	s := &sheet{u: u, doc: doc, gate: &gate{now: u.opts.Now}, group: &parts.Group{}, root: newFrame(fyne.NewSize(720, 640))}
 	s.w = u.app.NewWindow("Vault: a request")
@@ -86,13 +100,15 @@ func (u *UI) showSheet(doc approvals.Sheet) {
 	s.confirm.Watch(s)
 	s.confirm.Disable()
 	s.group.Changed = s.refresh
-	s.more = parts.Column(0, parts.Hair(), parts.Sunk(look.Well, 0, parts.Middle(22, parts.Pad(2, 24, 2, 24, look.Text(look.Caption, look.Ink2, "The request goes on below: scroll.")))))
-	s.more.Hide()
-	height := float32(820)
-	if doc.Kind == approvals.ItemPairing {
+	width, height := float32(720), float32(820)
+	switch doc.Kind {
+	case approvals.ItemPairing:
 		height = 720
 		s.pairing()
-	} else {
+	case approvals.ItemMoment:
+		width, height = 900, 760
+		s.decision()
+	default:
 		s.action()
 	}
 	if doc.Demo {
@@ -102,22 +118,34 @@ func (u *UI) showSheet(doc approvals.Sheet) {
 		c.Watch(s)
 	}
 	for _, b := range s.blocks {
-		b.Watch(s)
-		b.Seen = s.refresh
-		b.Beyond = func(e *fyne.ScrollEvent) { s.scroll.Inner.Scrolled(e) }
+		s.watch(b)
 	}
-	s.root.layout, s.root.after = s.resized, s.below
+	s.root.layout = s.resized
 	s.root.touched = u.touch
 	s.w.SetContent(s.root)
 	s.w.SetCloseIntercept(s.close)
 	s.w.Canvas().SetOnTypedKey(s.Key)
 	u.sheet = s
+	if s.moment != nil {
+		u.follows(doc.ID)
+	}
 	s.gate.arm()
-	s.w.Resize(fyne.NewSize(720, height))
+	s.w.Resize(fyne.NewSize(width, height))
 	s.arrange(s.compact)
 	s.w.Show()
 	s.w.Canvas().Focus(s.heading)
 	s.gate.lost = nil
+}
+
+// watch lets a block of text scroll the sheet and tell of its end.
+func (s *sheet) watch(b *hostile.Block) {
+	b.Watch(s)
+	b.Seen = s.refresh
+	b.Beyond = func(e *fyne.ScrollEvent) {
+		if s.scroll != nil {
+			s.scroll.Inner.Scrolled(e)
+		}
+	}
 }
 
 const (
@@ -144,47 +172,36 @@ func (s *sheet) Focused(o fyne.Focusable, on bool) {
 // resized makes the sheet deaf and chooses how its parts are shared out: the
 // footer stays in view and leaves the paper at least two fifths of the height.
 func (s *sheet) resized(size fyne.Size) {
-	if size == s.size || s.build == nil {
+	if size == s.size || s.over || s.build == nil && s.moment == nil {
 		return
 	}
 	s.size = size
 	s.gate.arm()
+	if s.moment != nil {
+		s.arrange(false)
+		return
+	}
 	_, footer := s.build(false)
 	s.arrange(parts.HeightFor(footer, size.Width) > size.Height*0.5)
-}
-
-// below shows the strip that says that the paper goes on, as long as it does.
-func (s *sheet) below() {
-	if s.over || s.scroll == nil {
-		return
-	}
-	view := s.scroll.Size().Height
-	if s.more.Visible() {
-		view += parts.HeightFor(s.more, s.size.Width)
-	}
-	want := s.scroll.Inner.Content.Size().Height > view+1 && !s.scroll.AtEnd()
-	if want == s.more.Visible() {
-		return
-	}
-	if want {
-		s.more.Show()
-	} else {
-		s.more.Hide()
-	}
-	s.root.content.Refresh()
 }
 
 // arrange puts the parts in their places.
 func (s *sheet) arrange(compact bool) {
 	s.compact = compact
+	if s.moment != nil {
+		s.root.content = s.moment.content()
+		s.root.Refresh()
+		s.refresh()
+		return
+	}
 	paper, footer := s.build(compact)
-	s.scroll = parts.NewScroll(parts.Sunk(look.Paper, 0, paper))
-	s.scroll.Inner.OnScrolled = func(fyne.Position) { s.refresh() }
+	s.scroll = parts.NewScroll(parts.Sunk(look.Paper, 0, paper)).Whole(look.Paper, func(float32) string { return "The request goes on below: scroll." })
+	s.scroll.Scrolled = s.refresh
 	above := []fyne.CanvasObject{s.band(s.compact)}
 	if s.doc.Demo {
 		above = append([]fyne.CanvasObject{demoStrip()}, above...)
 	}
-	below := []fyne.CanvasObject{s.more, parts.Hair(), footer}
+	below := []fyne.CanvasObject{parts.Hair(), footer}
 	if s.doc.Frame == "clicks" {
 		below = append(below, clickStrip(24))
 	}
@@ -200,6 +217,9 @@ func (s *sheet) closingLine() fyne.CanvasObject {
 
 // seen says whether everything that is longer than its view has been at its end once.
 func (s *sheet) seen() bool {
+	if s.moment != nil {
+		return s.moment.seen()
+	}
 	if s.scroll != nil && s.scroll.AtEnd() {
 		s.read = true
 	}
@@ -234,6 +254,9 @@ func (s *sheet) refresh() {
 	s.confirm.Set(name, s.group.Taken() != nil && why == "" && !s.busy)
 	if why == "" {
 		why = closing
+		if s.moment != nil {
+			why = s.moment.caption()
+		}
 	}
 	s.reason.Set(look.Run{Text: why, Style: look.Caption, Color: look.Ink3})
 	if drawn := fmt.Sprint(name, why, s.confirm.Disabled()); drawn != s.drawn {
@@ -243,6 +266,9 @@ func (s *sheet) refresh() {
 }
 
 func (s *sheet) partial() bool {
+	if s.moment != nil {
+		return s.moment.partial()
+	}
 	for _, b := range s.blocks {
 		if b.Partial() {
 			return true
@@ -257,7 +283,10 @@ func (s *sheet) decide() {
 		return
 	}
 	d, _, why := s.verdict()
-	if why != "" {
+	if why != "" || s.needs() && !s.seen() {
+		return
+	}
+	if s.moment != nil && s.moment.confirming(d) {
 		return
 	}
 	d.ID, d.Digest = s.doc.ID, s.doc.Digest
@@ -280,13 +309,17 @@ func (s *sheet) came(d approvals.Decision, out approvals.Outcome, err error) {
 		code = k.Code
 	}
 	if code == "done" || code == "declined" {
+		s.answered = out.Answered
 		s.finish(s.done(d))
 		return
 	}
 	switch code {
-	case "name_invalid", "name_taken", "grant_limits": // the request is still open: choose again
+	case "name_invalid", "name_taken", "grant_limits", "recovery_words", "answer_empty", "answer_too_large": // the request is still open: choose again
 		s.refused = sentences[code][0] + ". " + sentences[code][1]
 		s.gate.arm()
+		if s.moment != nil {
+			s.moment.back()
+		}
 		s.refresh()
 		return
 	}
@@ -303,6 +336,9 @@ func (s *sheet) done(d approvals.Decision) *banner {
 	who := s.asker()
 	b := &banner{tone: parts.Calm, icon: "check"}
 	pairing := s.doc.Kind == approvals.ItemPairing
+	if s.moment != nil {
+		return s.moment.done(d)
+	}
 	switch d.Verdict {
 	case approvals.VerdictApprove:
 		b.what, b.more = "You approved one signature", who+" was given it."
@@ -339,6 +375,7 @@ func (s *sheet) asker() string {
 // away from the button that was just pressed.
 func (s *sheet) finish(b *banner) {
 	s.over, s.result, s.next = true, b, s.following(s.u.state)
+	s.u.follows("")
 	s.gate.arm()
 	s.build = nil
 	var next *parts.Button
@@ -358,7 +395,11 @@ func (s *sheet) finish(b *banner) {
 	shut.Watch(s)
 	s.heading = parts.NewHeading(look.Text(look.Title, look.Ink, "What came of it"))
 	s.heading.Watch(s)
-	paper := parts.Pad(18, 24, 24, 24, parts.Column(14, s.heading, parts.Banner(b.tone, b.icon, b.what, b.more, next)))
+	list := []fyne.CanvasObject{s.heading, parts.Banner(b.tone, b.icon, b.what, b.more, next)}
+	if s.moment != nil {
+		list = append(list, s.moment.afterwards()...)
+	}
+	paper := parts.Pad(18, 24, 24, 24, parts.Column(14, list...))
 	above := []fyne.CanvasObject{s.band(s.compact)}
 	if s.doc.Demo {
 		above = append([]fyne.CanvasObject{demoStrip()}, above...)
@@ -371,7 +412,7 @@ func (s *sheet) finish(b *banner) {
 // following is the request that can be opened after this one, or "".
 func (s *sheet) following(st state) string {
 	for _, i := range st.Inbox {
-		if i.Next && i.ID != s.doc.ID && i.Kind != approvals.ItemWords {
+		if i.Next && i.ID != s.doc.ID && i.Kind != approvals.ItemWords && i.Kind != approvals.ItemNote {
 			return i.ID
 		}
 	}
@@ -388,6 +429,9 @@ func (s *sheet) follow(st state) {
 	}
 	for _, i := range st.Inbox {
 		if i.ID == s.doc.ID {
+			if s.moment != nil {
+				s.moment.follow(st.Asks)
+			}
 			return
 		}
 	}
@@ -412,6 +456,7 @@ func (s *sheet) shut() {
 	s.over = true
 	if s.u.sheet == s {
 		s.u.sheet = nil
+		s.u.follows("")
 	}
 	s.w.SetCloseIntercept(nil)
 	s.w.Close()

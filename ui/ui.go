@@ -25,6 +25,7 @@ import (
 
 	"vault/approvals"
 	"vault/assets"
+	"vault/ui/hostile"
 	"vault/ui/look"
 	"vault/ui/parts"
 )
@@ -56,23 +57,26 @@ type UI struct {
 	owner approvals.Owner
 	opts  Options
 
-	main    fyne.Window
-	root    *frame
-	page    string
-	state   state
-	known   bool // state was loaded once
-	sheet   *sheet
-	focus   fyne.Focusable
-	scroll  map[string]*parts.Scroll
-	banner  *banner // what came of the last thing the owner did
-	busy    string  // what the vault is doing for the owner, or ""
-	first   firstRun
-	agents  agentsPage
-	domains domainsPage
-	log     activityPage
-	set     settingsPage
-	waiting map[string]bool
-	touched time.Time
+	main     fyne.Window
+	root     *frame
+	page     string
+	state    state
+	known    bool // state was loaded once
+	sheet    *sheet
+	focus    fyne.Focusable
+	scroll   map[string]*parts.Scroll
+	note     *approvals.Sheet // note that the Inbox shows, or nil
+	earlier  *approvals.AnsweredMoment
+	noteText *hostile.Block
+	banner   *banner // what came of the last thing the owner did
+	busy     string  // what the vault is doing for the owner, or ""
+	first    firstRun
+	agents   agentsPage
+	domains  domainsPage
+	log      activityPage
+	set      settingsPage
+	waiting  map[string]bool
+	touched  time.Time
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -82,6 +86,7 @@ type UI struct {
 	loading bool
 	again   bool
 	filter  approvals.EventFilter
+	asks    string // row of the moment that is open, whose questions are followed, or ""
 }
 
 // state is everything the pages show, taken at one time.
@@ -93,6 +98,8 @@ type state struct {
 	Settings approvals.Settings
 	Events   []approvals.Event
 	EventErr string
+	Asks     []approvals.AskView // of the moment that is open
+	Rates    []approvals.MomentRate
 }
 
 // banner is a remark of the vault on the page that is open.
@@ -181,7 +188,7 @@ func (u *UI) changed() {
 func (u *UI) load() {
 	for {
 		u.mu.Lock()
-		filter := u.filter
+		filter, asks := u.filter, u.asks
 		u.mu.Unlock()
 		s := state{Status: u.owner.Status(), Inbox: u.owner.Inbox(), Domains: u.owner.Domains(), Clients: u.owner.Clients(), Settings: u.owner.Settings()}
 		if s.Status.State != approvals.StateNone {
@@ -189,6 +196,14 @@ func (u *UI) load() {
 			s.Events = events
 			if err != nil {
 				s.EventErr = err.Error()
+			}
+			if rates, err := u.owner.MomentRates(); err == nil {
+				s.Rates = rates
+			}
+			if asks != "" {
+				if doc, err := u.owner.Open(u.ctx, asks); err == nil && doc.Moment != nil {
+					s.Asks = doc.Moment.Asks
+				}
 			}
 		}
 		if u.ctx.Err() != nil {
@@ -204,6 +219,13 @@ func (u *UI) load() {
 		u.again = false
 		u.mu.Unlock()
 	}
+}
+
+// follows says which moment's questions are loaded with the state.
+func (u *UI) follows(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.asks = id
 }
 
 // apply shows a new state. It runs on the Fyne goroutine.
@@ -231,7 +253,7 @@ func (u *UI) notice(first bool) {
 	now := map[string]bool{}
 	fresh := false
 	for _, i := range u.state.Inbox {
-		if i.Kind == approvals.ItemWords {
+		if i.Kind == approvals.ItemWords || i.Kind == approvals.ItemNote {
 			continue
 		}
 		now[i.ID] = true
@@ -298,7 +320,7 @@ func (u *UI) run(busy string, f func(context.Context) error, then func(error)) {
 // open goes to a page.
 func (u *UI) open(page string) {
 	if u.page != page {
-		u.page, u.banner = page, nil
+		u.page, u.banner, u.note = page, nil, nil
 		u.agents.asking, u.agents.renaming = "", ""
 	}
 	u.rebuild()

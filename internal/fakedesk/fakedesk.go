@@ -6,12 +6,14 @@ package fakedesk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
 
 	"vault/approvals"
 	"vault/approvals/keys"
+	"vault/approvals/moment"
 )
 
 // Desk answers from its fields. Change them through Set, which tells the watchers.
@@ -162,6 +164,9 @@ func (d *Desk) Decide(_ context.Context, c approvals.Decision) (approvals.Outcom
 			out.Code = "declined"
 		}
 	}
+	if s, ok := d.Sheets[c.ID]; ok && s.Moment != nil && out.Answered == nil && d.Err == nil && (out.Code == "done" || out.Code == "declined") {
+		out.Answered = answered(s, c)
+	}
 	if d.Err == nil && (out.Code == "done" || out.Code == "declined") {
 		d.Items = slices.DeleteFunc(d.Items, func(i approvals.Item) bool { return i.ID == c.ID })
 		if len(d.Items) > 0 {
@@ -171,12 +176,60 @@ func (d *Desk) Decide(_ context.Context, c approvals.Decision) (approvals.Outcom
 	return out, d.Err
 }
 
+// answered is what was decided on a moment.
+func answered(s approvals.Sheet, c approvals.Decision) *approvals.AnsweredMoment {
+	e := s.Moment.Sheet.Envelope.Content()
+	a := &approvals.AnsweredMoment{Moment: s.Moment.Moment, Agent: s.Agent, Session: s.Session, Stem: e.Stem, Option: -1, EnvelopeDigest: s.Moment.EnvelopeDigest, SheetDigest: s.Digest, At: Now.UnixMilli()}
+	switch c.Verdict {
+	case approvals.VerdictOption:
+		a.Choice, a.Option, a.Label = moment.ChoseOption, c.Option, e.Options[c.Option].Label
+	case approvals.VerdictAnswer:
+		a.Choice, a.Answer = moment.ChoseAnswer, c.Answer
+	case approvals.VerdictQuestion:
+		a.Choice = moment.ChoseQuestion
+	default:
+		a.Choice = moment.ChoseDecline
+	}
+	return a
+}
+
 // DeclineAll implements [approvals.Owner].
 func (d *Desk) DeclineAll(_ context.Context, c string) error { return d.call("decline all " + c) }
 
-// Ask implements [approvals.Owner].
+// Ask implements [approvals.Owner]. The question is added to the sheet; Reply answers it.
 func (d *Desk) Ask(_ context.Context, id, line, text string) error {
-	return d.call("ask " + id + " " + line + " " + text)
+	err := d.call("ask " + id + " " + line + " " + text)
+	if err == nil {
+		d.Set(func(d *Desk) {
+			d.asks(id, func(list []approvals.AskView) []approvals.AskView {
+				return append(list, approvals.AskView{ID: fmt.Sprint("q_", len(list)), Line: line, Question: text, At: Now.UnixMilli()})
+			})
+		})
+	}
+	return err
+}
+
+// Reply answers every open question of a moment.
+func (d *Desk) Reply(id, text string) {
+	d.Set(func(d *Desk) {
+		d.asks(id, func(list []approvals.AskView) []approvals.AskView {
+			for i := range list {
+				if list[i].AnswerAt == 0 {
+					list[i].Answer, list[i].AnswerAt = text, Now.UnixMilli()
+				}
+			}
+			return list
+		})
+	})
+}
+
+// asks replaces the questions of a sheet; a sheet that was given away keeps its own.
+func (d *Desk) asks(id string, f func([]approvals.AskView) []approvals.AskView) {
+	s := d.Sheets[id]
+	m := *s.Moment
+	m.Asks = f(slices.Clone(m.Asks))
+	s.Moment = &m
+	d.Sheets[id] = s
 }
 
 // Dismiss implements [approvals.Owner].

@@ -21,6 +21,7 @@ import (
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
 	"vault/ui"
+	"vault/ui/parts"
 	"vault/ui/secret"
 )
 
@@ -84,6 +85,30 @@ func (s *stage) sheet(id string) {
 	s.shown = all[len(all)-1]
 }
 
+// confirm selects an option of a decision and goes to the step that shows it whole.
+func (s *stage) confirm(label string) {
+	s.take(label)
+	s.wait()
+	s.press("Confirm")
+}
+
+// typed types into the area that has the keyboard.
+func (s *stage) typed(text string) {
+	a, ok := s.shown.Canvas().Focused().(*parts.Area)
+	if !ok {
+		panic("shots: nothing to type into")
+	}
+	a.SetText(text)
+}
+
+func longMoment() *fakedesk.Desk {
+	d := fakedesk.Deciding()
+	draft := fakedesk.Travel()
+	draft.Findings[1] = strings.Repeat("The booking service wrote about this at length, and every letter of it is here. ", 2500)
+	d.Sheets["m1"] = fakedesk.Moment("m1", "travel-desk", "7f3a", 32*24*time.Hour, draft)
+	return d
+}
+
 func page(name string) func(*stage) { return func(s *stage) { s.row(name) } }
 
 func locked() *fakedesk.Desk {
@@ -136,6 +161,7 @@ func exampleWords() [][]byte {
 
 func views() []view {
 	window, first, sheet := fyne.NewSize(1180, 740), fyne.NewSize(820, 620), fyne.NewSize(720, 820)
+	small, wide := fyne.NewSize(720, 640), fyne.NewSize(900, 760)
 	return []view{
 		{name: "first-run-1-protection", desk: fakedesk.Empty, size: first},
 		{name: "first-run-2-domain", desk: fakedesk.Empty, size: first, do: func(s *stage) {
@@ -202,6 +228,75 @@ func views() []view {
 		{name: "secret-restore", desk: fakedesk.Empty, size: fyne.NewSize(720, 400), do: secretForm(func(w *secret.Window) {
 			w.RestoreInput(secret.Question{Purpose: "restore"}, noBytes)
 		})},
+		{name: "sheet-moment-720", desk: fakedesk.Deciding, size: small, do: func(s *stage) { s.sheet("m1") }},
+		{name: "sheet-moment-900", desk: fakedesk.Deciding, size: wide, do: func(s *stage) {
+			s.sheet("m1")
+			s.shown.Resize(wide)
+			s.take("Share dates only")
+			s.shown.Canvas().Focus(uiwalk.Choice(s.root(), "Share dates only"))
+		}},
+		{name: "sheet-moment-four", desk: fakedesk.Deciding, size: small, do: func(s *stage) { s.sheet("m2") }},
+		{name: "sheet-moment-hatch-off", desk: fakedesk.Deciding, size: small, do: func(s *stage) { s.sheet("m3") }},
+		{name: "sheet-moment-200", desk: fakedesk.Deciding, size: small, scale: 200, do: func(s *stage) { s.sheet("m1") }},
+		{name: "sheet-moment-confirm", desk: fakedesk.Deciding, size: small, do: func(s *stage) { s.sheet("m1"); s.confirm("Share dates only") }},
+		{name: "sheet-moment-signs", desk: fakedesk.Deciding, size: wide, do: func(s *stage) { s.sheet("m4") }},
+		{name: "sheet-moment-signs-confirm", desk: fakedesk.Deciding, size: wide, do: func(s *stage) { s.sheet("m4"); s.confirm("It leaves today") }},
+		{name: "sheet-moment-twins", desk: fakedesk.Deciding, size: small, do: func(s *stage) { s.sheet("m5") }},
+		{name: "sheet-moment-right-to-left", desk: fakedesk.Deciding, size: wide, do: func(s *stage) { s.sheet("m6") }},
+		{name: "sheet-moment-answer", desk: fakedesk.Deciding, size: small, do: func(s *stage) {
+			s.sheet("m1")
+			s.take("Answer in my own words")
+			s.typed("Share the dates, but only after they confirm the price in writing.")
+		}},
+		{name: "sheet-moment-held-back", desk: fakedesk.Deciding, size: wide, do: func(s *stage) {
+			s.sheet("m1")
+			s.take("Answer in my own words")
+			s.typed("ability able about above absent absorb abstract absurd abuse access accident account")
+		}},
+		{name: "sheet-moment-wrong-question", desk: fakedesk.Deciding, size: wide, do: func(s *stage) { s.sheet("m1"); s.take("This is the wrong question") }},
+		{name: "sheet-moment-ask", desk: fakedesk.Deciding, size: wide, do: func(s *stage) {
+			s.sheet("m1")
+			s.wait()
+			s.press("Ask about finding 3")
+			s.typed("Who says so? Is it in their terms?")
+		}},
+		{name: "sheet-moment-reply", desk: fakedesk.Deciding, size: fyne.NewSize(900, 820), do: func(s *stage) {
+			s.sheet("m1")
+			s.shown.Resize(fyne.NewSize(900, 820))
+			s.wait()
+			s.press("Ask about finding 3")
+			s.typed("Who says so?")
+			s.wait()
+			s.press("Send the question")
+			s.wait()
+			s.press("Done")
+			s.desk.Reply("m1", "Their terms, section 4: identity documents are checked at the desk.")
+		}},
+		{name: "sheet-moment-rejected-before", desk: func() *fakedesk.Desk {
+			d := fakedesk.Deciding()
+			d.Sheets["m1"].Moment.Repetition.Rejected = true
+			return d
+		}, size: small, do: func(s *stage) { s.sheet("m1") }},
+		{name: "sheet-moment-long", desk: longMoment, size: small, do: func(s *stage) { s.sheet("m1") }},
+		{name: "sheet-moment-done", desk: fakedesk.Deciding, size: wide, do: func(s *stage) {
+			s.sheet("m4")
+			s.shown.Resize(wide)
+			s.confirm("It leaves today")
+			s.wait()
+			s.press("Confirm")
+		}},
+		{name: "sheet-moment-rejected", desk: fakedesk.Deciding, size: wide, do: func(s *stage) {
+			s.sheet("m1")
+			s.take("This is the wrong question")
+			s.wait()
+			s.press("Confirm")
+		}},
+		{name: "inbox-moments", desk: fakedesk.Deciding, size: window},
+		{name: "inbox-note", desk: fakedesk.Deciding, size: window, do: func(s *stage) { s.press("Read") }},
+		{name: "activity-rates", desk: fakedesk.Deciding, size: window, do: func(s *stage) {
+			s.row("Activity")
+			s.press("Decisions")
+		}},
 		{name: "inbox-200", desk: fakedesk.Busy, size: window, scale: 200},
 		{name: "inbox-demo", desk: demo, size: window},
 		{name: "sheet-demo", desk: demo, size: fyne.NewSize(720, 846), do: func(s *stage) { s.sheet("a1") }},

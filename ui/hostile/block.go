@@ -282,6 +282,12 @@ func (b *Block) width(s plain.Span) float32 {
 // visibleRows is the number of whole rows in view.
 func (b *Block) visibleRows() int { return max(int((b.lines-2*inset)/look.S(lineHeight)), 1) }
 
+// TextLines gives the place of the first row in the block, the height of a row and the number
+// of rows in view.
+func (b *Block) TextLines() (y, height float32, n int) {
+	return inset, look.S(lineHeight), min(b.visibleRows(), len(b.rows))
+}
+
 // last is the largest offset.
 func (b *Block) last() int { return max(len(b.rows)-b.visibleRows(), 0) }
 

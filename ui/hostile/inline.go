@@ -33,8 +33,24 @@ func Runs(style look.Style, ink fyne.ThemeColorName, text string) []look.Run {
 	return out
 }
 
-// Long says that text does not fit into Inline.
-func Long(text string) bool { return plain.First(text, InlineMost) != text }
+// Lines makes the runs of a short text of several lines. Long text belongs into a Block.
+func Lines(style look.Style, ink fyne.ThemeColorName, text string) []look.Run {
+	var out []look.Run
+	for i, l := range plain.Check(text).Lines {
+		if i > 0 {
+			out = append(out, look.Run{Text: "\n", Style: style, Color: ink})
+		}
+		for _, s := range l.Spans {
+			out = append(out, run(style, ink, s))
+		}
+	}
+	return out
+}
+
+// Long says that text is more than a few lines and does not fit into Inline.
+func Long(text string) bool {
+	return plain.First(text, InlineMost) != text || strings.Count(text, "\n") > 5
+}
 
 // Inline is a paragraph that is nothing but one value from outside.
 func Inline(style look.Style, ink fyne.ThemeColorName, text string) *look.Paragraph {

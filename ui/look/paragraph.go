@@ -100,6 +100,18 @@ func (p *Paragraph) HeightFor(width float32) float32 {
 	return p.height
 }
 
+// TextLines gives the place of the first line in the paragraph, the height of a line and
+// their number, as it was laid out last.
+func (p *Paragraph) TextLines() (y, height float32, n int) {
+	for _, r := range p.runs {
+		height = max(height, S(r.Style.Line))
+	}
+	if height == 0 {
+		return 0, 0, 0
+	}
+	return 0, height, int(p.height/height + 0.5)
+}
+
 const backPad = 3 // beside a run with a fill
 
 func (r Run) width(text string) float32 {

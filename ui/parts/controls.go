@@ -130,6 +130,8 @@ type Button struct {
 	disabled bool
 	on       bool
 	after    bool
+	bare     bool
+	size     float32
 }
 
 // NewButton makes a button. Icon may be empty.
@@ -154,6 +156,13 @@ func (b *Button) Least(w float32) *Button { b.least = w; b.build(); return b }
 
 // IconAfter puts the icon behind the label.
 func (b *Button) IconAfter() *Button { b.after = true; b.build(); return b }
+
+// Bare draws the icon alone, as high as a line of text: for a sign that the page explains
+// elsewhere. The label stays the button's name.
+func (b *Button) Bare() *Button { b.bare = true; b.build(); return b }
+
+// Text gives the label another size at 100 percent.
+func (b *Button) Text(size float32) *Button { b.size = size; b.build(); return b }
 
 // On presses a filter in.
 func (b *Button) On(on bool) *Button { b.on = on; b.build(); return b }
@@ -208,6 +217,13 @@ func (b *Button) build() {
 		if b.on {
 			box.Fill, box.Border, box.Width = look.Tint, look.Primary, 2
 		}
+	}
+	if b.size > 0 {
+		style.Size = b.size
+	}
+	if b.bare {
+		b.body = Middle(20, Pad(0, 0, 0, 8, look.NewIcon(b.icon, 16, ink)))
+		return
 	}
 	// labels may hold the owner's name for an agent, so they take the face that has every script
 	if b.kind == Primary || !isASCII(b.label) {
@@ -326,6 +342,21 @@ type Choice struct {
 	least    float32
 	slim     bool
 	disabled bool
+	draw     func(c *Choice, taken bool) fyne.CanvasObject
+}
+
+// Draw gives the row a body of its own. It is called anew whenever the row is taken, let go or
+// blocked; objects that must live on are kept by the caller.
+func (c *Choice) Draw(f func(c *Choice, taken bool) fyne.CanvasObject) *Choice {
+	c.draw = f
+	c.Redraw()
+	return c
+}
+
+// Redraw draws the row anew.
+func (c *Choice) Redraw() {
+	c.build()
+	c.Refresh()
 }
 
 // Add adds a row to the group. Open says whether input is taken at the moment; nil always.
@@ -384,6 +415,10 @@ func (c *Choice) Disable() { c.Block(c.Why) }
 
 func (c *Choice) build() {
 	taken := c.group.taken == c
+	if c.draw != nil {
+		c.body = c.draw(c, taken)
+		return
+	}
 	box := look.NewBox(look.Paper, look.Edge, 6)
 	why := fyne.CanvasObject(look.Text(look.Small, look.Ink2, c.Why))
 	var sign fyne.CanvasObject
@@ -396,7 +431,7 @@ func (c *Choice) build() {
 		if taken {
 			box.Fill, box.Border, box.Width = look.Tint, look.Primary, 2
 		}
-		sign = radio(taken)
+		sign = Radio(taken)
 	}
 	body := []fyne.CanvasObject{look.Text(look.Strong, look.Ink, c.Label)}
 	least := c.least
@@ -409,7 +444,8 @@ func (c *Choice) build() {
 		RowTop(13, Pad(1, 0, 0, 0, sign), Grow(Column(0, body...))))))
 }
 
-func radio(taken bool) fyne.CanvasObject {
+// Radio is the sign of a row of a radio group.
+func Radio(taken bool) fyne.CanvasObject {
 	edge := look.Edge
 	if taken {
 		edge = look.Primary
@@ -603,4 +639,88 @@ func (f *Field) Take() []byte {
 	b := []byte(f.Text)
 	f.SetText("")
 	return b
+}
+
+// Area is several lines to type in. Enter adds a line, Ctrl and Enter submits, Tab goes on
+// to the next control.
+type Area struct {
+	widget.Entry
+	Submit func()
+	// Over is called when what was typed or pasted would be longer than the limit; nothing of it is taken.
+	Over  func()
+	keys  Keys
+	limit int
+	rows  int
+}
+
+// NewArea makes a field of rows lines for at most limit characters.
+func NewArea(placeholder string, limit, rows int) *Area {
+	a := &Area{limit: limit, rows: rows}
+	a.MultiLine, a.Wrapping = true, fyne.TextWrapWord
+	a.PlaceHolder = placeholder
+	a.SetMinRowsVisible(rows)
+	a.ExtendBaseWidget(a)
+	return a
+}
+
+// Watch tells the window of the area's keys.
+func (a *Area) Watch(k Keys) { a.keys = k }
+
+// AcceptsTab implements [fyne.Tabbable]: Tab is not text here.
+func (a *Area) AcceptsTab() bool { return false }
+
+// TypedKey implements [fyne.Focusable].
+func (a *Area) TypedKey(k *fyne.KeyEvent) {
+	if k.Name == fyne.KeyEscape {
+		if a.keys != nil {
+			a.keys.Key(k)
+		}
+		return
+	}
+	a.within(func() { a.Entry.TypedKey(k) })
+}
+
+// TypedRune implements [fyne.Focusable].
+func (a *Area) TypedRune(r rune) { a.within(func() { a.Entry.TypedRune(r) }) }
+
+// TypedShortcut implements [fyne.Shortcutable].
+func (a *Area) TypedShortcut(s fyne.Shortcut) {
+	if c, ok := s.(*desktop.CustomShortcut); ok && c.Modifier == fyne.KeyModifierControl && (c.KeyName == fyne.KeyReturn || c.KeyName == fyne.KeyEnter) {
+		if a.Submit != nil {
+			a.Submit()
+		}
+		return
+	}
+	a.within(func() { a.Entry.TypedShortcut(s) })
+}
+
+// within undoes a change that makes the text too long, as a whole.
+func (a *Area) within(f func()) {
+	before, row, column := a.Text, a.CursorRow, a.CursorColumn
+	f()
+	if len([]rune(a.Text)) <= a.limit {
+		return
+	}
+	a.SetText(before)
+	a.CursorRow, a.CursorColumn = row, column
+	a.Refresh()
+	if a.Over != nil {
+		a.Over()
+	}
+}
+
+// FocusGained implements [fyne.Focusable].
+func (a *Area) FocusGained() {
+	a.Entry.FocusGained()
+	if a.keys != nil {
+		a.keys.Focused(a, true)
+	}
+}
+
+// FocusLost implements [fyne.Focusable].
+func (a *Area) FocusLost() {
+	a.Entry.FocusLost()
+	if a.keys != nil {
+		a.keys.Focused(a, false)
+	}
 }

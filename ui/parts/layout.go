@@ -6,7 +6,6 @@ package parts
 import (
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/container"
-	"fyne.io/fyne/v2/widget"
 
 	"vault/ui/look"
 )
@@ -439,63 +438,6 @@ func (c *centered) Layout(objs []fyne.CanvasObject, size fyne.Size) {
 }
 func (c *centered) MinSize(objs []fyne.CanvasObject) fyne.Size {
 	return fyne.NewSize(0, objs[0].MinSize().Height)
-}
-
-// Scroll scrolls its content up and down; the content is as wide as the view.
-type Scroll struct {
-	widget.BaseWidget
-	Inner  *container.Scroll
-	holder *holder
-}
-
-type holder struct{ width, height float32 }
-
-func (h *holder) Layout(objs []fyne.CanvasObject, size fyne.Size) {
-	place(objs[0], 0, 0, size.Width, size.Height)
-}
-func (h *holder) MinSize(objs []fyne.CanvasObject) fyne.Size {
-	return fyne.NewSize(0, max(HeightFor(objs[0], h.width), h.height))
-}
-
-// AtEnd says whether the end of the content is in view.
-func (s *Scroll) AtEnd() bool {
-	return s.Inner.Size().Height > 0 && s.Inner.Offset.Y+s.Inner.Size().Height >= s.Inner.Content.Size().Height-1
-}
-
-// NewScroll makes a view on content.
-func NewScroll(content fyne.CanvasObject) *Scroll {
-	s := &Scroll{holder: &holder{width: 400}}
-	s.Inner = container.NewVScroll(container.New(s.holder, content))
-	s.ExtendBaseWidget(s)
-	return s
-}
-
-// Set replaces the content and keeps the place.
-func (s *Scroll) Set(content fyne.CanvasObject) {
-	s.Inner.Content.(*fyne.Container).Objects[0] = content
-	s.Refresh()
-}
-
-// CreateRenderer implements [fyne.Widget].
-func (s *Scroll) CreateRenderer() fyne.WidgetRenderer { return &scrollRenderer{s} }
-
-type scrollRenderer struct{ s *Scroll }
-
-func (r *scrollRenderer) Layout(size fyne.Size) {
-	r.s.holder.width, r.s.holder.height = size.Width, size.Height
-	if r.s.Inner.Size() == size {
-		r.s.Inner.Refresh()
-	}
-	r.s.Inner.Resize(size)
-}
-func (r *scrollRenderer) MinSize() fyne.Size           { return fyne.NewSize(0, 60) }
-func (r *scrollRenderer) Objects() []fyne.CanvasObject { return []fyne.CanvasObject{r.s.Inner} }
-func (r *scrollRenderer) Destroy()                     {}
-func (r *scrollRenderer) Refresh() {
-	c := r.s.Inner.Content.(*fyne.Container)
-	place(c, c.Position().X, c.Position().Y, r.s.Size().Width, c.MinSize().Height)
-	c.Refresh()
-	r.s.Inner.Refresh()
 }
 
 // flow puts objects side by side and goes on below when the line is full.

@@ -18,7 +18,7 @@ func Band(who, facts string, end fyne.CanvasObject) fyne.CanvasObject {
 		objs = append(objs, end)
 	}
 	return Column(0,
-		Over(look.NewBox(look.Band, "", 0), Middle(58, Pad(6, 24, 6, 20, Row(14, objs...)))),
+		Over(look.NewBox(look.Band, "", 0), Middle((58+32*(look.Scale()-1))/look.Scale(), Pad(6, 24, 6, 20, Row(14, objs...)))),
 		Over(look.NewBox(look.Seam, "", 0), Space(0, 2)))
 }
 
