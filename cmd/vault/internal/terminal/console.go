@@ -39,8 +39,10 @@ func NewConsole(dev tty.Device, now func() time.Time) *Console {
 	return &Console{dev: dev, now: now}
 }
 
-// Print writes text, which must have been checked already, at once.
+// Print writes text, which must have been checked already, at once, in rows that
+// fit the terminal.
 func (c *Console) Print(text string) error {
+	text = wrap(text, c.Columns())
 	c.mu.Lock()
 	t := c.open
 	c.mu.Unlock()
@@ -80,6 +82,16 @@ func (c *Console) Rows() int {
 		return 24
 	}
 	return rows
+}
+
+// Columns is the number of columns that rows may use, one less than there are:
+// terminals differ on what follows a full row.
+func (c *Console) Columns() int {
+	cols, _, err := c.dev.Size()
+	if err != nil || cols <= 0 {
+		cols = usualColumns
+	}
+	return max(cols, leastColumns) - 1
 }
 
 // Ask prints the prompt and gives the line typed after it, without spaces at its

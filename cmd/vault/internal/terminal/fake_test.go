@@ -32,10 +32,11 @@ type device struct {
 	clock time.Time
 	raw   bool
 	rows  int
+	cols  int
 }
 
 func newDevice(t *testing.T, steps ...step) *device {
-	return &device{t: t, steps: steps, clock: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), rows: 200}
+	return &device{t: t, steps: steps, clock: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), rows: 200, cols: 200}
 }
 
 func (d *device) now() time.Time {
@@ -106,7 +107,7 @@ func (d *device) Flush() error {
 	return nil
 }
 
-func (d *device) Size() (int, int, error)         { return 200, d.rows, nil }
+func (d *device) Size() (int, int, error)         { return d.cols, d.rows, nil }
 func (d *device) SetReadDeadline(time.Time) error { return nil }
 
 // desk is an owner's desk with one sheet.
@@ -190,7 +191,7 @@ func talk(t *testing.T, d *desk, steps ...step) string {
 	t.Helper()
 	dev := newDevice(t, steps...)
 	if d.dev != nil {
-		dev.rows = d.dev.rows
+		dev.rows, dev.cols = d.dev.rows, max(d.dev.cols, 80)
 	}
 	d.t, d.dev = t, dev
 	if d.sheet.ID == "" {

@@ -450,6 +450,7 @@ func (s *Surface) send(ctx context.Context, d approvals.Decision) (bool, error) 
 // end of the text, "d" to decline, "q" to close. Nothing can be approved before the
 // last page.
 func (s *Surface) pages(ctx context.Context, text string) (string, error) {
+	text = wrap(text, s.console.Columns())
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	rows := s.console.Rows() - 2
 	for len(lines) > 0 {
