@@ -3,6 +3,7 @@ package approvals_test
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"runtime"
 	"testing"
@@ -69,6 +70,7 @@ func (w *world) fill(envelopes, entries int, client string) {
 	add := func(kind journal.Kind, of any, a keys.Act) (journal.Entry, keys.Act) {
 		e, err := journal.Make(pub.Instance, seq+1, prev, w.clock.Now(), kind, of)
 		check(err)
+		check(st.Apply(e))
 		seq, prev, a.Entry = e.Seq, e.Hash(), e.Raw()
 		return e, a
 	}
@@ -126,6 +128,19 @@ func (w *world) fill(envelopes, entries int, client string) {
 			return nil
 		}))
 	}
+	// As the desk does every so many entries, so that its start reads this and not the log.
+	state := st.Canonical()
+	e, a := add(journal.KindSnapshot, journal.Snapshot{StateSHA256: journal.HashOf(state)}, keys.Act{})
+	answers, err := k.Commit(ctx, []keys.Act{a})
+	check(err)
+	check(s.Do(func(tx *store.Tx) error {
+		if answers[0].Err != nil {
+			return answers[0].Err
+		}
+		return errors.Join(tx.PutSnapshot(e.Seq, state), tx.AddEntry(store.Entry{
+			Seq: e.Seq, Raw: e.Raw(), Hash: e.Hash(), Kind: string(e.Kind), At: e.At, Head: answers[0].Head,
+		}))
+	}))
 	check(k.Lock(ctx))
 	check(s.Close())
 }
@@ -140,8 +155,8 @@ func (w *world) domainHash() string {
 }
 
 // BenchmarkGrantedFull is BenchmarkGranted on an empty store and on one with many
-// envelopes and entries, made once. What the start of such a store takes is reported
-// as start-ms (the log read, judged by both sides, and unlocked; no KDF).
+// envelopes and entries, made once. What it takes to open such a store after a lock is
+// reported as start-ms, and what it takes to unlock it (no KDF) as unlock-ms.
 func BenchmarkGrantedFull(b *testing.B) {
 	sizes := [][2]int{{0, 0}, {2_000, 10_000}}
 	if long() {
@@ -154,10 +169,14 @@ func BenchmarkGrantedFull(b *testing.B) {
 		a := w.pair("bench")
 		w.stop()
 		w.fill(size[0], size[1], a.id)
-		started := time.Now()
 		w.start()
 		w.unlock()
-		took := time.Since(started)
+		w.stop() // it makes a snapshot as it locks
+		began := time.Now()
+		w.start()
+		opened := time.Since(began)
+		w.unlock()
+		unlocked := time.Since(began) - opened
 		a.connect()
 		round := 0
 		for _, conns := range []int{1, 64} {
@@ -204,7 +223,8 @@ func BenchmarkGrantedFull(b *testing.B) {
 				}
 				b.StopTimer()
 				b.ReportMetric(float64((used(b)-before).Microseconds())/float64(b.N), "cpu-µs/sig")
-				b.ReportMetric(float64(took.Milliseconds()), "start-ms")
+				b.ReportMetric(float64(opened.Milliseconds()), "start-ms")
+				b.ReportMetric(float64(unlocked.Milliseconds()), "unlock-ms")
 			})
 		}
 		w.stop()

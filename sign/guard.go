@@ -58,7 +58,10 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 		return passed{}, s.guardResolved(b, a)
 	case journal.ClientEnded, journal.GrantEnded:
 		return passed{anchor: true}, nil
-	case journal.Locked, journal.RequestAnswered, journal.RequestSeen, journal.Snapshot,
+	case journal.Snapshot:
+		s.swollen = true
+		return passed{}, nil
+	case journal.Locked, journal.RequestAnswered, journal.RequestSeen,
 		journal.MomentSeen, journal.MomentDeclined, journal.MomentEnded, journal.MomentNoted, journal.MomentMissed:
 		return passed{}, nil
 	}

@@ -35,6 +35,8 @@ func (s *Signer) Load(_ context.Context, l keys.Load) (keys.Loaded, error) {
 	if !l.Last {
 		return keys.Loaded{Seq: s.state.Seq(), Hash: s.state.Hash()}, nil
 	}
+	s.swollen = true
+	s.collectSoon()
 	failed := s.load.failed
 	if failed == nil {
 		failed = s.finishLoad(l)

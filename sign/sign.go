@@ -108,6 +108,7 @@ type Signer struct {
 	anchoring  bool
 	background sync.WaitGroup
 	collector  *time.Timer
+	swollen    bool // a whole state was read or written: the next collection gives memory back
 }
 
 // phase is how far an opened vault is.
@@ -320,13 +321,26 @@ func (s *Signer) opened() (*custody.Vault, error) {
 	return s.vault, nil
 }
 
-// collectSoon erases, a while after the last use, what seeds left on the heap.
+// collectSoon erases, a while after the last use, what seeds left on the heap. The
+// caller holds s.mu.
 func (s *Signer) collectSoon() {
 	if s.collector == nil {
-		s.collector = time.AfterFunc(collectAfter, runtime.GC)
+		s.collector = time.AfterFunc(collectAfter, s.collect)
 		return
 	}
 	s.collector.Reset(collectAfter)
+}
+
+func (s *Signer) collect() {
+	s.mu.Lock()
+	swollen := s.swollen
+	s.swollen = false
+	s.mu.Unlock()
+	if swollen {
+		custody.Collect()
+		return
+	}
+	runtime.GC()
 }
 
 // shut wipes everything. The caller holds s.mu.

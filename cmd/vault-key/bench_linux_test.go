@@ -95,3 +95,91 @@ func processorTime(b *testing.B, pid int) time.Duration {
 	}
 	return time.Duration(user+system) * (time.Second / 100)
 }
+
+// TestManyEnvelopes shows what the key process holds when so many envelopes were signed
+// under, after they were and after it was opened again over a snapshot.
+func TestManyEnvelopes(t *testing.T) {
+	n := 200
+	if os.Getenv("VAULT_TEST_LONG") == "1" {
+		n = 100_000
+	}
+	w := newBench(t)
+	w.start()
+	w.create()
+	payload := []byte(`{"type":"bench.message"}`)
+	p, err := envelope.ParsePayload(payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := p.Digest()
+	seq, prev := w.state.Seq(), w.state.Hash()
+	for made := 0; made < n; {
+		var acts []keys.Act
+		for len(acts) < 500 && made < n {
+			env, err := envelope.NewActionEnvelope(w.info, envelope.ActionFields{
+				AgentID: "agent", ActionIndex: int64(made), Operation: "write", Resources: []string{"doc:1"}, Mode: envelope.ModeNone,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			address, err := w.keys.Address(t.Context(), env.Canonical())
+			if err != nil {
+				t.Fatal(err)
+			}
+			made++
+			e, err := journal.Make(w.pub.Instance, seq+1, prev, time.Now().UnixMilli(), journal.KindActionSigned, journal.ActionSigned{
+				Request: "r", Client: "c_0000000000000001", By: "click", DomainHash: w.info.Hash(), EnvelopeHash: env.Hash(),
+				Digest: "0x" + hex.EncodeToString(digest[:]), Address: address, Use: 1,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.state.Apply(e); err != nil {
+				t.Fatal(err)
+			}
+			seq, prev = e.Seq, e.Hash()
+			acts = append(acts, keys.Act{Entry: e.Raw(), Envelope: env.Canonical(), Payload: payload, Permits: []keys.Permit{w.client}})
+		}
+		answers, err := w.keys.Commit(t.Context(), acts)
+		if err != nil || answers[len(acts)-1].Err != nil {
+			t.Fatal(err, answers[len(acts)-1].Err)
+		}
+	}
+	t.Logf("%d envelopes: resident %d KiB", n, resident(t, w.key.Pid()))
+	snapshot := w.state.Canonical()
+	w.raws = nil
+	w.commit(journal.KindSnapshot, journal.Snapshot{StateSHA256: journal.HashOf(snapshot)}, keys.Act{})
+	t.Logf("snapshot of %d KiB: resident %d KiB", len(snapshot)>>10, resident(t, w.key.Pid()))
+	if err := w.keys.Lock(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	if _, err := w.keys.Unlock(t.Context(), keys.Unlock{Surface: keys.SurfaceTerminal}); err != nil {
+		t.Fatal(err)
+	}
+	before, began := resident(t, w.key.Pid()), time.Now()
+	loaded, err := w.keys.Load(t.Context(), keys.Load{Snapshot: snapshot, Entries: w.raws, Domains: w.domains, Last: true, Head: w.head})
+	if err != nil || loaded.Seq != w.state.Seq() {
+		t.Fatal(loaded, err)
+	}
+	t.Logf("opened again: resident %d KiB, loaded in %v, then %d KiB", before, time.Since(began), resident(t, w.key.Pid()))
+	w.sign()
+	until(t, "what the snapshot took is given back", func() bool { return resident(t, w.key.Pid()) < 64<<10 })
+	t.Logf("with its log: resident %d KiB", resident(t, w.key.Pid()))
+}
+
+// resident is a process's resident memory in KiB.
+func resident(t testing.TB, pid int) (kib int) {
+	t.Helper()
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(raw)) {
+		if _, err := fmt.Sscanf(line, "VmRSS: %d kB", &kib); err == nil {
+			return kib
+		}
+	}
+	t.Fatal("the system does not say what is resident")
+	return 0
+}
