@@ -165,6 +165,9 @@ func (c *checker) line(s string, one bool) {
 	var (
 		last  rune // last rune drawn as sent, 0 at the start and after a mark
 		marks int
+		// The rune before was a joiner or a selector: a second selector would be one
+		// too many, and a run of them is drawn as nothing.
+		joined bool
 	)
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
@@ -186,8 +189,11 @@ func (c *checker) line(s string, one bool) {
 			last, marks = ' ', 0
 		case r == '\n' && !one:
 			panic("plain: line feed inside a line")
-		case joins(r, last, s[i+n:]):
+		case !(joined && r == 0xfe0f) && joins(r, last, s[i+n:]):
 			c.run.WriteRune(r)
+			i += n
+			joined = true
+			continue
 		case hidden(r):
 			c.add(Mark, fmt.Sprintf("<U+%04X>", r))
 			c.Hidden++
@@ -241,6 +247,7 @@ func (c *checker) line(s string, one bool) {
 			c.run.WriteRune(r)
 			last, marks = r, 0
 		}
+		joined = false
 		i += n
 	}
 	c.flush()

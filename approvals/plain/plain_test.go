@@ -35,6 +35,8 @@ func TestCheck(t *testing.T) {
 		{"joiner in Latin", "a\u200db", "a<U+200D>b"},
 		{"joiner in Persian", "می\u200cخواهم", "می\u200cخواهم"},
 		{"family", "👩\u200d👧", "👩\u200d👧"},
+		{"selector within a family", "\u2764\ufe0f\u200d\U0001f525", "\u2764\ufe0f\u200d\U0001f525"},
+		{"a run of selectors", "\u2764\ufe0f\ufe0f\ufe0f!", "\u2764\ufe0f<U+FE0F><U+FE0F>!"},
 		{"marks", "e" + strings.Repeat("\u0301", 16), "e" + strings.Repeat("\u0301", 4) + "<+12 marks>"},
 		{"mark alone", "\u0301a", "<U+0301>a"},
 		{"imitation", "a<U+202E>b", "a<U+003C>U+202E>b"},
