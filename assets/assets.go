@@ -1,5 +1,5 @@
 // Package assets holds the files that are built into the programs: fonts, the
-// icon set, and the icons of the program itself. It is bytes by name and
+// icon set, the icons of the program itself, and the ceremony page. It is bytes by name and
 // nothing more; it knows no toolkit, so that every package may import it.
 //
 // The fonts are under the SIL Open Font License 1.1, see [FontLicence].
@@ -22,7 +22,7 @@ const (
 	MonoSemiBold = "VaultMono-SemiBold.ttf"
 )
 
-//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png
+//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png page/*
 var files embed.FS
 
 // Font returns the bytes of the OpenType font with the given file name, one
@@ -48,6 +48,12 @@ func Icon(name string) ([]byte, error) {
 // slice is the caller's own.
 func App(name string) ([]byte, error) {
 	return read("picture", "app", name, ".svg", ".png")
+}
+
+// Page returns a file of the ceremony page: "index.html", "app.js" or "app.css".
+// The slice is the caller's own.
+func Page(name string) ([]byte, error) {
+	return read("page", "page", name, ".html", ".js", ".css")
 }
 
 // Fonts returns the file names [Font] knows, sorted.

@@ -79,6 +79,7 @@ func (p *program) root() *cobra.Command {
 		p.agentCommand(),
 		p.versionCommand(),
 		p.secretCommand(),
+		p.ceremonyCommand(),
 	)
 	return c
 }

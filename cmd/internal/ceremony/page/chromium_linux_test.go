@@ -1,0 +1,275 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	cdpwa "github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+
+	"vault/cmd/internal/ceremony"
+	"vault/derive/confirm"
+	"vault/derive/confirm/answer"
+)
+
+// chromium is one headless browser for all tests. It is a real one: where it is
+// missing the tests fail, and make test installs it.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "vault-chromium")
+	if err != nil {
+		return nil, err
+	}
+	alloc, stopProcess := chromedp.NewExecAllocator(context.Background(),
+		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("headless", "new"), chromedp.Flag("password-store", "basic"), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("host-resolver-rules", "MAP rebind.example 127.0.0.1"), chromedp.WindowSize(800, 900),
+	)
+	browser, _ := chromedp.NewContext(alloc)
+	stopChromium = func() {
+		stopProcess()
+		_ = os.RemoveAll(dir)
+	}
+	return browser, chromedp.Do(browser, chromedp.Navigate("about:blank"))
+})
+
+var stopChromium = func() {}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stopChromium()
+	os.Exit(code)
+}
+
+// tab is a tab with an authenticator of its own.
+type tab struct {
+	t             *testing.T
+	ctx           context.Context
+	close         func()
+	authenticator cdpwa.AuthenticatorID
+}
+
+// inside is a passkey of this device, key one on a stick.
+var (
+	inside = cdpwa.VirtualAuthenticatorOptions{
+		Protocol: cdpwa.AuthenticatorProtocolCtap2, Ctap2version: cdpwa.Ctap2versionCtap21, Transport: cdpwa.AuthenticatorTransportInternal,
+		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}
+	stick = cdpwa.VirtualAuthenticatorOptions{
+		Protocol: cdpwa.AuthenticatorProtocolCtap2, Ctap2version: cdpwa.Ctap2versionCtap21, Transport: cdpwa.AuthenticatorTransportUsb,
+		HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}
+)
+
+func newTab(t *testing.T, kind cdpwa.VirtualAuthenticatorOptions) *tab {
+	t.Helper()
+	browser, err := chromium()
+	if err != nil {
+		t.Fatalf("no Chromium (scripts/bootstrap test installs it): %v", err)
+	}
+	ctx, cancel := chromedp.NewContext(browser)
+	limited, stop := context.WithTimeout(ctx, 60*time.Second)
+	tb := &tab{t: t, ctx: limited, close: sync.OnceFunc(func() { stop(); cancel() })}
+	t.Cleanup(tb.close)
+	tb.do(chromedp.Navigate("about:blank")) // attaches the target
+	if _, err := chromedp.Call(tb.ctx, cdpwa.Enable, cdpwa.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := chromedp.Call(tb.ctx, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: &kind})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tb.authenticator = r.AuthenticatorID
+	return tb
+}
+
+func (tb *tab) do(actions ...chromedp.Action[chromedp.Void]) {
+	tb.t.Helper()
+	if err := chromedp.Do(tb.ctx, actions...); err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+func (tb *tab) open(link string) {
+	tb.t.Helper()
+	tb.do(chromedp.Navigate(link))
+}
+
+// press waits for the button and presses it.
+func (tb *tab) press(button string) {
+	tb.t.Helper()
+	tb.do(chromedp.WaitEnabled(button), chromedp.Click(button))
+}
+
+// eval runs a promise of a text in the page.
+func (tb *tab) eval(js string) string {
+	tb.t.Helper()
+	s, err := chromedp.Run(tb.ctx, chromedp.Evaluate[string](js, chromedp.EvalAwaitPromise))
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	return s
+}
+
+func (tb *tab) verified(v bool) {
+	tb.t.Helper()
+	_, err := chromedp.Call(tb.ctx, cdpwa.SetUserVerified, cdpwa.SetUserVerifiedParams{AuthenticatorID: tb.authenticator, IsUserVerified: v})
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+}
+
+// over waits for the end of the ceremony on the page and returns what its status says.
+func (tb *tab) over() string {
+	tb.t.Helper()
+	s, err := chromedp.Run(tb.ctx, chromedp.Poll[string](`document.documentElement.dataset.state === 'over' && document.getElementById("steps").innerText`, chromedp.WithPollingInterval(50*time.Millisecond)))
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	return s
+}
+
+func (tb *tab) text(id string) string {
+	tb.t.Helper()
+	return tb.eval(fmt.Sprintf(`Promise.resolve(document.getElementById(%q).innerText)`, id))
+}
+
+func (tb *tab) says(want string) {
+	tb.t.Helper()
+	if got := tb.over(); !strings.Contains(got, want) {
+		tb.t.Errorf("the page says %q, want %q", got, want)
+	}
+}
+
+// enrol adds a passkey of the tab's authenticator, as the key process would.
+func (tb *tab) enrol(rpID string) answer.Credential {
+	tb.t.Helper()
+	r := tb.register(rpID)
+	return answer.Credential{ID: r.CredentialID, Key: r.Key, RPID: rpID, BackupEligible: r.BackupEligible, SignCount: r.SignCount}
+}
+
+func (tb *tab) register(rpID string) *answer.Registration {
+	tb.t.Helper()
+	a := begin(tb.t, rpID, enrolling(nil))
+	tb.open(a.link)
+	tb.press("#go")
+	raw, err := a.wait()
+	if err != nil {
+		tb.t.Fatalf("enrol: %v; the page says %q", err, tb.over())
+	}
+	r, err := answer.ParseRegistration(raw, answer.Expect{Challenge: a.challenge, Origin: a.origin, RPID: rpID})
+	if err != nil {
+		tb.t.Fatalf("enrol: %v\n%s", err, raw)
+	}
+	a.line.Finish(ceremony.Verdict{Accepted: true})
+	tb.says("Compare the digits")
+	if got := tb.text("digits"); got != r.Key.Digits() {
+		tb.t.Errorf("the page shows %s, the key process %s", got, r.Key.Digits())
+	}
+	if err := <-a.served; err != nil {
+		tb.t.Error(err)
+	}
+	return r
+}
+
+// check verifies an answer of the page at this instant.
+func (a *act) check(raw []byte, enrolled ...answer.Credential) (*answer.Accepted, error) {
+	as, err := answer.ParseAssertion(raw)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Check(a.context, as, enrolled, time.Now().UnixMilli())
+}
+
+func refused(t *testing.T, err error, want answer.Code) {
+	t.Helper()
+	var r *answer.Refusal
+	if !errors.As(err, &r) || r.Code != want {
+		t.Errorf("got %v, want refusal %s", err, want)
+	}
+}
+
+// confirms has the page answered with the tab's passkey.
+func (tb *tab) confirms(rpID string, offered []answer.Credential, says ...string) (*act, []byte) {
+	tb.t.Helper()
+	a := begin(tb.t, rpID, confirming(rpID, offered, says...))
+	tb.open(a.link)
+	tb.press("#go")
+	raw, err := a.wait()
+	if err != nil {
+		tb.t.Fatalf("confirm: %v; the page says %q", err, tb.over())
+	}
+	return a, raw
+}
+
+func TestEnrolAndConfirm(t *testing.T) {
+	for _, rpID := range []string{vaultRPID, ceremony.FallbackRPID} {
+		t.Run(rpID, func(t *testing.T) {
+			tb := newTab(t, inside)
+			key := tb.enrol(rpID)
+			a, raw := tb.confirms(rpID, []answer.Credential{key})
+			got, err := a.check(raw, key)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, raw)
+			}
+			a.line.Finish(ceremony.Verdict{Accepted: true})
+			tb.says("The key process accepted it")
+			if err := <-a.served; err != nil {
+				t.Error(err)
+			}
+			again := confirm.VerifyRecord(got.Record.Canonical(), confirm.Pins{Key: key.Key, RPID: rpID, Origins: []string{a.origin}}, time.Now().UnixMilli())
+			if !again.Valid {
+				t.Errorf("the record does not verify: %s", again.Reason)
+			}
+			// The counter has moved on, so the same answer is refused now, and it does not fit another ceremony.
+			key.SignCount = got.Data.SignCount
+			_, err = a.check(raw, key)
+			refused(t, err, answer.CounterBack)
+			b := begin(t, rpID, confirming(rpID, []answer.Credential{key}))
+			_, err = b.check(raw, key)
+			refused(t, err, answer.WrongChallenge)
+			_, err = b.check(raw)
+			refused(t, err, answer.UnknownCredential)
+		})
+	}
+}
+
+func TestSecondPasskeyAfterTheFirstIsRemoved(t *testing.T) {
+	one, two := newTab(t, inside), newTab(t, stick)
+	first := one.enrol(vaultRPID)
+	r := two.register(vaultRPID)
+	if r.Kind() != confirm.SecurityKey {
+		t.Errorf("a stick is taken for %s (%q, %v)", r.Kind(), r.Attachment, r.Transports)
+	}
+	second := answer.Credential{ID: r.CredentialID, Key: r.Key, RPID: vaultRPID, BackupEligible: r.BackupEligible, SignCount: r.SignCount}
+	a, raw := two.confirms(vaultRPID, []answer.Credential{second})
+	if _, err := a.check(raw, second); err != nil {
+		t.Fatal(err)
+	}
+	// The first one, removed, is not asked any more, and what it answers is refused.
+	b, raw := one.confirms(vaultRPID, []answer.Credential{first, second})
+	_, err := b.check(raw, second)
+	refused(t, err, answer.UnknownCredential)
+}
+
+func TestEnrolledOnce(t *testing.T) {
+	tb := newTab(t, inside)
+	key := tb.enrol(vaultRPID)
+	a := begin(t, vaultRPID, enrolling([]answer.Credential{key}))
+	tb.open(a.link)
+	tb.press("#go")
+	a.ends(ceremony.AlreadyThere)
+	tb.says("enrolled already")
+}
