@@ -16,6 +16,7 @@ import (
 type firstRun struct {
 	step     int // 0 protection, 1 domain, 2 words
 	restore  bool
+	locked   bool // the way back leads to the locked page
 	gate     *gate
 	protect  *parts.Group
 	words    *parts.Group
@@ -35,6 +36,13 @@ func (f *firstRun) init(u *UI) {
 	f.words.Add("now", "Write the words down now", "The secret window shows 24 words and asks three of them back. Have paper at hand.", f.gate.open).Watch(u)
 	f.words.Add("later", "Write them down later", "Once only: a red line stays in the Inbox until you do. Until then a lost computer is a lost vault.", f.gate.open).Watch(u)
 	f.form.init(u, firstNamespace, firstDomain, firstKind)
+}
+
+// again restores a vault whose folder is there but cannot be opened: the same question as at first run.
+func (f *firstRun) again(u *UI) {
+	f.restore, f.locked = true, true
+	f.protect.Take(nil)
+	f.show(u, 0)
 }
 
 func (f *firstRun) show(u *UI, step int) {
@@ -86,7 +94,7 @@ func (f *firstRun) view(u *UI) fyne.CanvasObject {
 		}
 		other := u.button(parts.Quiet, "chevron", "Restore from recovery words", func() { f.restore = true; f.show(u, 0) }).IconAfter()
 		if f.restore {
-			other = u.button(parts.Plain, "", "Back", func() { f.restore = false; f.show(u, 0) })
+			other = u.button(parts.Plain, "", "Back", func() { f.restore, f.locked = false, false; f.show(u, 0) })
 		}
 		foot = []fyne.CanvasObject{other, parts.Spring(), next}
 	case f.step == 1:
@@ -147,6 +155,7 @@ func (f *firstRun) run(u *UI) {
 	}, func(err error) {
 		f.gate.arm()
 		if err == nil {
+			f.locked = false
 			what := "The vault was made"
 			if f.restore {
 				what = "Restored. The addresses are the same as before"

@@ -38,9 +38,7 @@ func (u *UI) locked() fyne.CanvasObject {
 		u.run("unlock", func(ctx context.Context) error { return u.owner.Unlock(ctx, keys.SurfaceWindow) }, nil)
 	})
 	restore := u.button(parts.Quiet, "chevron", "Restore from recovery words", func() {
-		u.run("restore", func(ctx context.Context) error {
-			return u.owner.Restore(ctx, keys.ProtectKeyringAndPassphrase, keys.SurfaceWindow)
-		}, nil)
+		u.first.again(u)
 	}).IconAfter()
 	if opening {
 		unlock.Set("Waiting for the secret window", false)

@@ -171,6 +171,13 @@ func (u *UI) Rearm() {
 	}
 }
 
+// Tick draws anew what says how long ago something was. The program calls it about twice a minute.
+func (u *UI) Tick() {
+	if u.busy == "" && u.note == nil {
+		u.rebuild()
+	}
+}
+
 // changed loads the state anew, off the Fyne goroutine, one load at a time. It
 // may be called from any goroutine and is the only way in for what happens elsewhere.
 func (u *UI) changed() {
@@ -342,6 +349,10 @@ func (u *UI) rebuild() {
 	case approvals.StateNone:
 		u.root.set(u.framed(u.first.view(u)))
 	case approvals.StateLocked, approvals.StateOpening:
+		if u.first.locked {
+			u.root.set(u.framed(u.first.view(u)))
+			break
+		}
 		u.root.set(u.framed(u.locked()))
 	default:
 		u.root.set(u.framed(u.pages()))

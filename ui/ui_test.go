@@ -751,6 +751,34 @@ func TestRestoreAsksForProtection(t *testing.T) {
 	}
 }
 
+func TestLockedRestoreAsksForProtection(t *testing.T) {
+	d := fakedesk.Busy()
+	d.Stat.State = approvals.StateLocked
+	s := newStage(t, d)
+	press(t, s.root(), "Restore from recovery words")
+	if len(s.desk.Calls) != 0 {
+		t.Fatalf("restored before the question: %v", s.desk.Calls)
+	}
+	press(t, s.root(), "Back")
+	contains(t, s.root(), "The vault is locked")
+	press(t, s.root(), "Restore from recovery words")
+	s.wait()
+	test.Tap(choice(t, s.ui.Window(), "Passphrase only"))
+	press(t, s.root(), "Confirm: Passphrase only")
+	if got := fmt.Sprint(s.desk.Calls); got != "[restore passphrase]" {
+		t.Errorf("calls: %s", got)
+	}
+	contains(t, s.root(), "The vault is locked") // the fake desk stays so
+}
+
+func TestTickBringsAgesUpToDate(t *testing.T) {
+	s := newStage(t, fakedesk.Busy())
+	contains(t, s.root(), "2 min ago")
+	s.now = s.now.Add(time.Minute)
+	s.ui.Tick()
+	contains(t, s.root(), "3 min ago")
+}
+
 func TestPagesAct(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -3,6 +3,7 @@ package plain
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/bidi"
 )
@@ -90,8 +91,40 @@ func Order(s string, rtl bool) []Piece {
 	}
 	out := make([]Piece, 0, len(runs))
 	for _, r := range runs {
-		if r.Text != "" {
+		switch {
+		case r.Text == "":
+		case r.RTL:
+			out = append(out, split(r.Text)...)
+		default:
 			out = append(out, r.Piece)
+		}
+	}
+	return out
+}
+
+// split takes the marks at the ends of text that is read from the right off it: a painter that takes the
+// line to run from the left would put them on the wrong side. They stand in the order of the line and
+// are mirrored.
+func split(s string) []Piece {
+	strong := func(r rune) bool {
+		p, _ := bidi.LookupRune(r)
+		return p.Class() == bidi.R || p.Class() == bidi.AL || p.Class() == bidi.NSM
+	}
+	from := strings.IndexFunc(s, strong)
+	if from < 0 {
+		return []Piece{{Text: s, RTL: true}}
+	}
+	to := strings.LastIndexFunc(s, strong)
+	_, n := utf8.DecodeRuneInString(s[to:])
+	to += n
+	var out []Piece
+	for _, part := range []string{s[to:], s[from:to], s[:from]} {
+		switch {
+		case part == "":
+		case part == s[from:to]:
+			out = append(out, Piece{Text: part, RTL: true})
+		default:
+			out = append(out, Piece{Text: bidi.ReverseString(part)})
 		}
 	}
 	return out

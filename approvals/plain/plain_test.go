@@ -190,9 +190,11 @@ func TestOrder(t *testing.T) {
 	}{
 		{"Latin", "abc", false, "abc"},
 		{"Hebrew in Latin", "a שלום b", false, "a |שלום| b"},
-		{"number in Hebrew, from the left", "a אב 12 גד b", false, "a | גד|12|אב | b"},
-		{"number at the end of Hebrew", `"אב 12"`, false, `"|12|אב |"`},
-		{"from the right", "שלום abc", true, "abc|שלום "},
+		{"number in Hebrew, from the left", "a אב 12 גד b", false, "a |גד| |12| |אב| b"},
+		{"number at the end of Hebrew", `"אב 12"`, false, `"|12| |אב|"`},
+		{"from the right", "שלום abc", true, "abc| |שלום"},
+		{"full stop from the right", "שמור עותק.", true, ".|שמור עותק"},
+		{"brackets from the right", "(שלום)", true, "(|שלום|)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var parts []string

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"fyne.io/fyne/v2"
 	"fyne.io/fyne/v2/app"
@@ -99,6 +100,19 @@ func (p *program) runWindow(ctx context.Context, owner approvals.Owner, shown *r
 	go func() {
 		if survey.Tray(ctx) {
 			fyne.Do(func() { tray(a, u, owner) })
+		}
+	}()
+	ticking, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		for every := time.NewTicker(30 * time.Second); ; {
+			select {
+			case <-ticking.Done():
+				every.Stop()
+				return
+			case <-every.C:
+				fyne.Do(u.Tick)
+			}
 		}
 	}()
 	u.Show()

@@ -88,8 +88,18 @@ func (s *stage) sheet(id string) {
 // confirm selects an option of a decision and goes to the step that shows it whole.
 func (s *stage) confirm(label string) {
 	s.take(label)
+	s.read()
 	s.wait()
 	s.press("Confirm")
+	s.read()
+}
+
+// read scrolls every view to its end.
+func (s *stage) read() {
+	for _, v := range uiwalk.All[*parts.Scroll](s.root()) {
+		v.Inner.ScrollToBottom()
+		v.Inner.OnScrolled(v.Inner.Offset)
+	}
 }
 
 // typed types into the area that has the keyboard.

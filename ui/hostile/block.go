@@ -288,6 +288,9 @@ func (b *Block) TextLines() (y, height float32, n int) {
 	return inset, look.S(lineHeight), min(b.visibleRows(), len(b.rows))
 }
 
+// Below is the strip below the rows.
+func (b *Block) Below() fyne.CanvasObject { return b.foot }
+
 // last is the largest offset.
 func (b *Block) last() int { return max(len(b.rows)-b.visibleRows(), 0) }
 

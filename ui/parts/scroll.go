@@ -176,6 +176,9 @@ func TextLines(o fyne.CanvasObject, y float32, f func(y, height float32)) {
 		for i := range n {
 			f(y+first+float32(i)*h, h)
 		}
+	}
+	if p, ok := o.(interface{ Below() fyne.CanvasObject }); ok {
+		TextLines(p.Below(), y+p.Below().Position().Y, f)
 		return
 	}
 	for _, c := range within(o) {
