@@ -204,23 +204,19 @@ func (t *tour) within(d time.Duration, met func() (bool, error)) (bool, error) {
 
 func middle(r image.Rectangle) image.Point { return r.Min.Add(r.Max).Div(2) }
 
-// bring waits for a second window, puts it beside the main one, and waits until a text
-// stands in it. A window that is just being made may move once more by itself.
+// bring puts a second window beside the main one and waits until a text stands in it. A
+// window that is just being made may move once more by itself, and one that is just
+// ending may be found and not moved any more, so it is looked for again.
 func (t *tour) bring(title, text string) error {
-	id, err := t.screen.AwaitWindow(t.ctx, title)
-	if err != nil {
-		return err
-	}
-	for {
-		if err := t.screen.Place(t.ctx, id, beside.Min); err != nil {
-			return err
+	return t.until("“"+text+"” in a second window", func() (bool, error) {
+		found, err := t.look(beside, text)
+		if len(found) > 0 || err != nil {
+			return err == nil, err
 		}
-		ok, err := t.within(again, func() (bool, error) {
-			found, err := t.look(beside, text)
-			return len(found) > 0, err
-		})
-		if ok || err != nil {
-			return err
+		ids, err := t.screen.Windows(t.ctx, title)
+		for _, id := range ids {
+			_ = t.screen.Place(t.ctx, id, beside.Min)
 		}
-	}
+		return false, err
+	})
 }

@@ -117,12 +117,13 @@ func (b *Bed) Start(cmd *exec.Cmd) (*Process, error) {
 		_ = cmd.Wait() // how it ended is in ProcessState
 		close(p.done)
 	}()
-	b.ends = append(b.ends, p.end)
+	b.ends = append(b.ends, p.Stop)
 	return p, nil
 }
 
-// end asks the process to end, and kills it where it does not within three seconds.
-func (p *Process) end() {
+// Stop asks the process to end, kills it where it does not within three seconds, and
+// returns when it has ended.
+func (p *Process) Stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-p.done:
