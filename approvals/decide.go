@@ -99,9 +99,12 @@ func (d *Desk) openItem(ctx context.Context, id string) (Sheet, error) {
 		// Once each time it comes on the screen where the agent turned a way of answering off (12.3).
 		first = !it.open && hatchesOff(it.moment.sheet.Envelope) != ""
 	}
+	again := it.open && it.shown == s.Digest // the surface looks whether a reply has come
 	it.open, it.shown = true, s.Digest
 	d.mu.Unlock()
-	d.changed()
+	if !again {
+		d.changed()
+	}
 	if !first {
 		return s, nil
 	}
