@@ -6,6 +6,7 @@ import (
 
 	"vault/approvals/keys"
 	"vault/approvals/moment"
+	"vault/approvals/permit"
 	"vault/derive/jcs"
 )
 
@@ -278,7 +279,10 @@ type Decision struct {
 	Prove keys.Surface
 }
 
-// Outcome is what came of a decision. Code is "done", "declined", "already_decided", "expired",
+// Outcome is what came of a decision. Where it waited for a passkey and nothing was done, Code is the
+// reason ("cancelled", "page_closed", "contested", "not_opened", "timed_out", "name_refused", "no_means",
+// … or the code of a refused answer, such as "not_verified") and the sheet is open as before;
+// "ceremony_open" says that another ceremony is open, "cooling" that two of this client's were not answered. Code is "done", "declined", "already_decided", "expired",
 // "changed", "locked", "away", "no_passkey", "store_failed" or a code of the key process. Of a
 // moment also "recovery_words" (the answer holds twelve recovery words in a row and was held back), or
 // a moment.Reason: "action_mismatch", "action_not_signable", "hatch_disabled", "answer_empty", ….
@@ -288,6 +292,68 @@ type Outcome struct {
 	Signature string
 	Grant     string
 	Answered  *AnsweredMoment // of a moment that was resolved: what was decided
+}
+
+// Enrolment is the owner's wish to enrol a passkey.
+type Enrolment struct {
+	Surface keys.Surface // of the secret window, which asks for the passphrase before the first one
+	// OtherName: the browser did not take the vault's own name (outcome "name_refused"); try "localhost".
+	OtherName bool
+}
+
+// CeremonyState is how far a ceremony is.
+type CeremonyState string
+
+// The states of a ceremony, in their order.
+const (
+	CeremonyOpening CeremonyState = "opening" // the secret window, or the page is being served
+	CeremonyReady   CeremonyState = "ready"   // a browser is asked to open the page
+	// CeremonyNoBrowser: no browser took the page so far. Link opens it, once; Forward is to be typed first
+	// where the owner sits at another computer.
+	CeremonyNoBrowser CeremonyState = "no_browser"
+	// CeremonyCompare: this system does not tell whose the page is. Digits are on it too, or it is not
+	// the vault's; [Owner.Compared].
+	CeremonyCompare CeremonyState = "compare"
+	CeremonyOpened  CeremonyState = "opened" // the page was opened by this user
+	CeremonyAsking  CeremonyState = "asking" // the browser was asked for the passkey
+	// CeremonyMine: a new passkey answered. Digits are those of its key, on the page too: *It is mine*
+	// is [Owner.Compared].
+	CeremonyMine   CeremonyState = "mine"
+	CeremonyTaking CeremonyState = "taking" // it answered; the key process looks at it
+)
+
+// CeremonyView is the ceremony that is open now. There is at most one.
+type CeremonyView struct {
+	// For is what it confirms: the id of an Inbox row, or "enrol", "try", "add", "remove", "policy",
+	// "words", "protection", "card".
+	For     string
+	State   CeremonyState
+	Says    []string // what the page says; foreign text in it is hostile
+	Link    string
+	Forward string
+	Digits  string
+	Passkey *PasskeyView // CeremonyMine: the new one
+	Until   int64        // milliseconds since epoch, or 0
+}
+
+// PasskeyView is an enrolled passkey.
+type PasskeyView struct {
+	ID   string // "p_" and 16 hex digits
+	Kind string // "security_key" | "phone" | "this_device" | "program": as far as the browser told
+	// BackupEligible: whoever keeps it may copy it to other devices.
+	BackupEligible bool
+	RPID           string
+	EnrolledAt     int64
+	LastUse        int64 // or 0
+	Digits         string
+}
+
+// ClickRate counts, for one client and one hour, what the owner approved by click and by passkey.
+type ClickRate struct {
+	Client, Agent string
+	Hour          int64 // beginning of the hour, milliseconds since epoch
+	Clicks        int64
+	Passkeys      int64
 }
 
 // ClientView is one paired program.
@@ -424,4 +490,26 @@ type Owner interface {
 
 	Settings() Settings
 	SaveSettings(ctx context.Context, s Settings) error
+
+	// Ceremony is the ceremony that is open now, and false where none is. Watch is told of every change.
+	Ceremony() (CeremonyView, bool)
+	// Compared answers CeremonyCompare and CeremonyMine: whether the digits are the same, and it is mine.
+	Compared(ctx context.Context, same bool) error
+	// CancelCeremony ends the ceremony that is open: nothing is decided, and who waits for it is told "cancelled".
+	CancelCeremony()
+	// Passkeys are the enrolled passkeys, oldest first.
+	Passkeys() []PasskeyView
+	// EnrolPasskey enrols a passkey, from the page to the log; see [Owner.Ceremony] for its steps. From the
+	// second on, one that is enrolled confirms it. It blocks for as long as the person takes.
+	EnrolPasskey(ctx context.Context, e Enrolment) (Outcome, error)
+	// RemovePasskey removes one; another or the same confirms it. The last one is not removed ("last_passkey").
+	RemovePasskey(ctx context.Context, id string) (Outcome, error)
+	// Policy says which single approvals need a passkey.
+	Policy() permit.Policy
+	// SetPolicy changes it: tightening by click, loosening by a passkey.
+	SetPolicy(ctx context.Context, p permit.Policy) (Outcome, error)
+	// ExportCard gives the signed owner card, confirmed by a passkey. Where Outcome.Code is not "done" there is none.
+	ExportCard(ctx context.Context) ([]byte, Outcome, error)
+	// ClickRates counts approvals by hour and client since an instant (milliseconds since epoch), newest first.
+	ClickRates(since int64) ([]ClickRate, error)
 }

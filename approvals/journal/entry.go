@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"vault/approvals/internal/strict"
+	"vault/approvals/permit"
 	"vault/derive/jcs"
 )
 
@@ -183,6 +184,7 @@ var bodies = map[Kind]func(*strict.Object) any{
 			By:           o.Text("by", byPerson),
 			PermitSHA256: o.Text("permit_sha256", strict.Hash),
 			Replaces:     o.Text("replaces", strict.Empty(strict.Hash)),
+			Confirmation: o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindClientEnded: func(o *strict.Object) any {
@@ -200,6 +202,7 @@ var bodies = map[Kind]func(*strict.Object) any{
 			NotAfter:     o.Int("not_after", 0, strict.MaxInt),
 			By:           o.Text("by", byPerson),
 			PermitSHA256: o.Text("permit_sha256", strict.Hash),
+			Confirmation: o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindGrantEnded: func(o *strict.Object) any {
@@ -221,6 +224,7 @@ var bodies = map[Kind]func(*strict.Object) any{
 			Address:      o.Text("address", strict.Address),
 			Use:          uint64(o.Int("use", 1, strict.MaxInt)),
 			Moment:       o.Extra("moment", strict.Moment),
+			Confirmation: o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindRequestAnswered: func(o *strict.Object) any {
@@ -261,6 +265,7 @@ var bodies = map[Kind]func(*strict.Object) any{
 			SignWith:         o.Text("sign_with", strict.Empty(strict.Hash)),
 			ResolutionDigest: o.Text("resolution_digest", strict.Digest),
 			By:               o.Text("by", byPerson),
+			Confirmation:     o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindMomentDeclined: func(o *strict.Object) any {
@@ -294,6 +299,39 @@ var bodies = map[Kind]func(*strict.Object) any{
 			Client: o.Text("client", strict.Client),
 			Reason: o.Text("reason", strict.Some(maxCode)),
 			Digest: o.Text("digest", strict.Hash),
+		}
+	},
+	KindPasskeyAdded: func(o *strict.Object) any {
+		return PasskeyAdded{
+			Passkey:        o.Text("passkey", strict.Some(maxSetting)),
+			Kind:           o.Text("kind", strict.Some(maxCode)),
+			BackupEligible: o.Flag("backup_eligible"),
+			RPID:           o.Text("rp_id", strict.Some(maxName)),
+			By:             o.Text("by", strict.Is("passphrase", "passkey")),
+			Confirmation:   o.Extra("confirmation", strict.Hash),
+		}
+	},
+	KindPasskeyRemoved: func(o *strict.Object) any {
+		return PasskeyRemoved{
+			Passkey:      o.Text("passkey", strict.Some(maxSetting)),
+			Confirmation: o.Extra("confirmation", strict.Hash),
+		}
+	},
+	KindPolicyChanged: func(o *strict.Object) any {
+		return PolicyChanged{
+			FromSHA256:   o.Text("from_sha256", strict.Hash),
+			To:           o.Text("to", strict.Some(permit.MaxPolicy)),
+			By:           o.Text("by", byPerson),
+			Confirmation: o.Extra("confirmation", strict.Hash),
+		}
+	},
+	KindActConfirmed: func(o *strict.Object) any {
+		return ActConfirmed{
+			Act:          o.Text("act", strict.Is("recovery.show", "protection.change", "card.export")),
+			From:         o.Text("from", strict.UpTo(maxCode)),
+			To:           o.Text("to", strict.UpTo(maxCode)),
+			Digest:       o.Text("digest", strict.Hash),
+			Confirmation: o.Text("confirmation", strict.Hash),
 		}
 	},
 	KindSnapshot: func(o *strict.Object) any {

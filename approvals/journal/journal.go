@@ -40,6 +40,10 @@ const (
 	KindMomentEnded       Kind = "moment.ended"         // (unkeyed) without a resolution
 	KindMomentNoted       Kind = "moment.noted"         // (unkeyed) could not be shown as a decision
 	KindMomentMissed      Kind = "moment.not_performed" // (unkeyed) selected, and another action came
+	KindPasskeyAdded      Kind = "passkey.added"
+	KindPasskeyRemoved    Kind = "passkey.removed"
+	KindPolicyChanged     Kind = "policy.changed"
+	KindActConfirmed      Kind = "act.confirmed" // of what is done outside the log, before it is done
 	KindSnapshot          Kind = "snapshot"
 )
 
@@ -132,6 +136,9 @@ type ClientPaired struct {
 	// Replaces is the digest of the permit that this one takes the place of
 	// (the owner renamed the client), or empty.
 	Replaces string `json:"replaces"`
+	// Confirmation is the digest of the record behind it (confirm.Record.Digest), exactly where By is
+	// "passkey". So it is in every body.
+	Confirmation string `json:"confirmation,omitzero"`
 }
 
 // ClientEnded is the body of client.ended.
@@ -149,6 +156,7 @@ type GrantMade struct {
 	NotAfter     int64  `json:"not_after"`
 	By           string `json:"by"`
 	PermitSHA256 string `json:"permit_sha256"`
+	Confirmation string `json:"confirmation,omitzero"`
 }
 
 // GrantEnded is the body of grant.ended.
@@ -170,7 +178,8 @@ type ActionSigned struct {
 	Address      string `json:"address"` // the address that signed
 	Use          uint64 `json:"use"`     // which use of this envelope hash, from 1
 	// Moment is the moment whose selected option this action is, or empty.
-	Moment string `json:"moment,omitzero"`
+	Moment       string `json:"moment,omitzero"`
+	Confirmation string `json:"confirmation,omitzero"`
 }
 
 // RequestAnswered is the body of request.answered: every end of a request that signs nothing.
@@ -214,6 +223,42 @@ type MomentResolved struct {
 	SignWith         string `json:"sign_with"`         // hash of the action envelope shown with it, 0x and 64 hex digits, or empty
 	ResolutionDigest string `json:"resolution_digest"` // of the object that goes to the agent, sha256: and 64 hex digits
 	By               string `json:"by"`                // "click" | "passkey"
+	Confirmation     string `json:"confirmation,omitzero"`
+}
+
+// PasskeyAdded is the body of passkey.added. By "passphrase" is the first of a root: its
+// confirmation is the new passkey's own first answer. Every later one is confirmed by one that was enrolled before.
+type PasskeyAdded struct {
+	Passkey        string `json:"passkey"` // COSE key, base64url unpadded
+	Kind           string `json:"kind"`    // confirm.PasskeyKind
+	BackupEligible bool   `json:"backup_eligible"`
+	RPID           string `json:"rp_id"`
+	By             string `json:"by"` // "passphrase" | "passkey"
+	Confirmation   string `json:"confirmation,omitzero"`
+}
+
+// PasskeyRemoved is the body of passkey.removed.
+type PasskeyRemoved struct {
+	Passkey      string `json:"passkey"` // COSE key, base64url unpadded
+	Confirmation string `json:"confirmation,omitzero"`
+}
+
+// PolicyChanged is the body of policy.changed. By "click" only where it loosens nothing.
+type PolicyChanged struct {
+	FromSHA256   string `json:"from_sha256"` // of the canonical policy, 0x and 64 hex digits
+	To           string `json:"to"`          // the canonical policy
+	By           string `json:"by"`          // "click" | "passkey"
+	Confirmation string `json:"confirmation,omitzero"`
+}
+
+// ActConfirmed is the body of act.confirmed: the owner confirmed something that is then done once, in the
+// same opening of the vault and at most two minutes later.
+type ActConfirmed struct {
+	Act          string `json:"act"`    // confirm.Kind: "recovery.show" | "protection.change" | "card.export"
+	From         string `json:"from"`   // protection.change: the protection in force
+	To           string `json:"to"`     // protection.change: the one that is wanted
+	Digest       string `json:"digest"` // that of the context, 0x and 64 hex digits
+	Confirmation string `json:"confirmation"`
 }
 
 // MomentDeclined is the body of moment.declined. It authorises nothing.

@@ -91,7 +91,7 @@ func (b *book) head(seq uint64, hash string) []byte {
 func (b *book) pair() {
 	b.t.Helper()
 	b.add(KindDomainCreated, DomainCreated{testHash(1), "main", testAddress, testHash(2)})
-	b.add(KindClientPaired, ClientPaired{testClient, "My agent", "click", testHash(3), ""})
+	b.add(KindClientPaired, ClientPaired{testClient, "My agent", "click", testHash(3), "", ""})
 }
 
 func (b *book) grant(uses int64) GrantMade {
@@ -141,7 +141,7 @@ func TestEveryKindIsReadBack(t *testing.T) {
 		KindProtectionChanged: ProtectionChanged{"keyring", "passphrase"},
 		KindSettingChanged:    SettingChanged{"idle", "15", "30"},
 		KindDomainCreated:     DomainCreated{testHash(1), "main \"quoted\"", testAddress, testHash(2)},
-		KindClientPaired:      ClientPaired{testClient, "é\u202e", "click", testHash(3), testHash(4)},
+		KindClientPaired:      ClientPaired{testClient, "é\u202e", "click", testHash(3), testHash(4), ""},
 		KindClientEnded:       ClientEnded{testClient, "blocked"},
 		KindGrantMade:         b.grant(3),
 		KindGrantEnded:        GrantEnded{"g_" + strings.Repeat("0", 16), "revoked"},
@@ -154,6 +154,10 @@ func TestEveryKindIsReadBack(t *testing.T) {
 		KindMomentEnded:       MomentEnded{testMoment, testClient, "withdrawn"},
 		KindMomentNoted:       MomentNoted{testClient, "s", "option_count", testHash(1)},
 		KindMomentMissed:      MomentMissed{testMoment, testClient, "action_mismatch", testHash(1)},
+		KindPasskeyAdded:      PasskeyAdded{"pQECAyYg", "security_key", true, "localhost", "passphrase", testHash(1)},
+		KindPasskeyRemoved:    PasskeyRemoved{"pQECAyYg", testHash(1)},
+		KindPolicyChanged:     PolicyChanged{testHash(1), `{"rules":[]}`, "click", ""},
+		KindActConfirmed:      ActConfirmed{"recovery.show", "", "", testHash(1), testHash(2)},
 		KindSnapshot:          Snapshot{testHash(5)},
 	} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -178,8 +182,8 @@ func TestEveryKindIsReadBack(t *testing.T) {
 			}
 		})
 	}
-	if len(bodies) != 22 {
-		t.Errorf("%d kinds; this test knows 22", len(bodies))
+	if len(bodies) != 26 {
+		t.Errorf("%d kinds; this test knows 26", len(bodies))
 	}
 }
 
@@ -195,12 +199,12 @@ func TestContradictions(t *testing.T) {
 	}{
 		{"second beginning", nil, KindCreated, func(b *book) any { return Created{testVault, b.pub, b.pub, false} }, CodeNotFirst},
 		{"domain twice", nil, KindDomainCreated, func(*book) any { return DomainCreated{testHash(1), "x", testAddress, testHash(2)} }, CodeTwice},
-		{"paired twice", nil, KindClientPaired, func(*book) any { return ClientPaired{testClient, "x", "click", testHash(8), ""} }, CodeTwice},
-		{"renamed from another permit", nil, KindClientPaired, func(*book) any { return ClientPaired{testClient, "x", "click", testHash(8), testHash(77)} }, CodeWrongPermit},
-		{"renamed unknown", nil, KindClientPaired, func(*book) any { return ClientPaired{other, "x", "click", testHash(8), testHash(3)} }, CodeUnknownClient},
+		{"paired twice", nil, KindClientPaired, func(*book) any { return ClientPaired{testClient, "x", "click", testHash(8), "", ""} }, CodeTwice},
+		{"renamed from another permit", nil, KindClientPaired, func(*book) any { return ClientPaired{testClient, "x", "click", testHash(8), testHash(77), ""} }, CodeWrongPermit},
+		{"renamed unknown", nil, KindClientPaired, func(*book) any { return ClientPaired{other, "x", "click", testHash(8), testHash(3), ""} }, CodeUnknownClient},
 		{"end of unknown client", nil, KindClientEnded, func(*book) any { return ClientEnded{other, "revoked"} }, CodeUnknownClient},
 		{"ended twice", func(b *book) { b.add(KindClientEnded, ClientEnded{testClient, "revoked"}) }, KindClientEnded, func(*book) any { return ClientEnded{testClient, "revoked"} }, CodeTwice},
-		{"paired after its end", func(b *book) { b.add(KindClientEnded, ClientEnded{testClient, "revoked"}) }, KindClientPaired, func(*book) any { return ClientPaired{testClient, "x", "click", testHash(8), testHash(3)} }, CodeClientEnded},
+		{"paired after its end", func(b *book) { b.add(KindClientEnded, ClientEnded{testClient, "revoked"}) }, KindClientPaired, func(*book) any { return ClientPaired{testClient, "x", "click", testHash(8), testHash(3), ""} }, CodeClientEnded},
 		{"grant to ended client", func(b *book) { b.add(KindClientEnded, ClientEnded{testClient, "blocked"}) }, KindGrantMade, func(b *book) any { return b.grant(1) }, CodeClientEnded},
 		{"grant of 11 by click", nil, KindGrantMade, func(b *book) any { return b.grant(11) }, CodeGrantLimits},
 		{"grant of more than a day by click", nil, KindGrantMade, func(b *book) any { g := b.grant(1); g.NotAfter = b.at + 86_402_000; return g }, CodeGrantLimits},
@@ -268,7 +272,7 @@ func TestGrantCountsGrantedUsesOverAllClients(t *testing.T) {
 	b := newBook(t)
 	b.pair()
 	other := "c_" + strings.Repeat("2", 16)
-	b.add(KindClientPaired, ClientPaired{other, "Other", "click", testHash(30), ""})
+	b.add(KindClientPaired, ClientPaired{other, "Other", "click", testHash(30), "", ""})
 	b.add(KindActionSigned, signed(1, ""))
 	first := b.grant(3)
 	b.add(KindGrantMade, first)

@@ -119,6 +119,7 @@ const (
 	CodeUnknownMoment = "unknown_moment" // no such resolved moment of this client
 	CodeMomentOther   = "moment_other"   // selected nothing that is signed under this envelope
 	CodeMomentSigned  = "moment_signed"  // its action was signed before
+	CodeConfirmation  = "confirmation"   // names a record and is not by passkey, or the other way round
 	CodeNoGrantNamed  = "no_grant_named" // by grant, but names none, or the other way round
 )
 
@@ -254,6 +255,9 @@ func (s *State) check(e Entry) (func(), error) {
 	}
 	if e.Instance != s.instance {
 		return nil, contradict(CodeOtherInstance, "the entry belongs to another instance")
+	}
+	if err := checkConfirmed(e); err != nil {
+		return nil, err
 	}
 	switch b := e.decoded.(type) {
 	case Created, InstanceStarted:
@@ -408,6 +412,30 @@ func (s *State) checkSigned(e Entry, b ActionSigned) (func(), error) {
 		return func() { s.uses[k], s.moments[m.ID] = n, m }, nil
 	}
 	return func() { s.uses[k] = n }, nil
+}
+
+// checkConfirmed wants a record named exactly where a passkey is claimed.
+func checkConfirmed(e Entry) error {
+	by := ""
+	switch b := e.decoded.(type) {
+	case ClientPaired:
+		by = b.By
+	case GrantMade:
+		by = b.By
+	case ActionSigned:
+		by = b.By
+	case MomentResolved:
+		by = b.By
+	case PolicyChanged:
+		by = b.By
+	default:
+		by = "passkey"
+	}
+	c, ok := e.Confirmation()
+	if ok && (by == "passkey") != (c.Record != "") {
+		return contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")
+	}
+	return nil
 }
 
 // checkMoment lets a moment be resolved that was not.

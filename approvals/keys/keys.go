@@ -41,6 +41,12 @@ type Public struct {
 	WordsShown bool       // whether the recovery words were shown and asked back
 	Demo       bool       // a throw-away vault, marked so in its sealed header
 	Passkeys   int        // number of enrolled passkeys
+	// Enrolled are the passkeys, in the order of their enrolment.
+	Enrolled []Passkey
+	// PasskeySpent says that no first passkey can be enrolled any more under this root: there was one.
+	PasskeySpent bool
+	// Policy is the canonical policy in force (permit.Policy).
+	Policy []byte
 	// Anchor is the newest head that the sealed file or the keyring remembers.
 	// Seq 0 means that none was ever kept.
 	Anchor Anchor
@@ -113,6 +119,10 @@ type Backup struct {
 //	action.signed   the client's row and, where by is "grant", the grant's, with their MACs
 //	moment.resolved the client's row, with its MAC
 //
+// An entry by "passkey", and every one that always needs a passkey, names the digest of the record that
+// the ceremony Confirmation gave; the commit verifies it, uses it up, and does the act. What it must
+// be over, journal.Entry.Confirmation computes. A client's or grant's row may then be as old as its ceremony.
+//
 // A new row's created_at, paired_at (but in a rename) or made_at is the entry's
 // time. To commit says that everything answered before is durable; only such
 // heads are anchored.
@@ -123,6 +133,8 @@ type Act struct {
 	Moment   []byte   // bytes of the binding moment (kind moment.resolved; kind action.signed where it names a moment)
 	Behind   []byte   // received bytes of what was presented behind its options, or nil (kind moment.resolved)
 	Permits  []Permit // rows the guard needs, in any order
+	// Confirmation is the id of the ceremony behind the act ([Begun]), or empty.
+	Confirmation string
 }
 
 // Permit is a row that permits, with the MAC that the key process made for it.
@@ -144,6 +156,8 @@ type Answer struct {
 	Attestation []byte
 	MACs        []string // one per permit that this entry creates, in the entry's order
 	Projection  []byte   // kind domain.created: canonical domain projection
+	Evidence    []byte   // of a confirmed act: canonical confirm.Evidence, to be kept beside the entry
+	Card        []byte   // kind act.confirmed of card.export: the signed owner card
 }
 
 // Error is a refusal of the key process.
@@ -167,6 +181,7 @@ type Keys interface {
 
 // Handler is the key process's side of [Keys].
 type Handler interface {
+	Confirmer
 	Create(context.Context, Create) (Public, error)
 	Unlock(context.Context, Unlock) (Public, error)
 	Restore(context.Context, Restore) (Public, error)
@@ -188,9 +203,11 @@ type Handler interface {
 	Address(ctx context.Context, envelope []byte) (string, error)
 	// Commit takes acts in order and answers each.
 	Commit(context.Context, []Act) ([]Answer, error)
-	// ShowWords shows the recovery words in the secret window and asks three of them back.
+	// ShowWords shows the recovery words in the secret window and asks three of them back. Once they
+	// were shown, an act.confirmed of recovery.show has to be committed before.
 	ShowWords(context.Context, Surface) error
-	// ChangeProtection seals the root anew; the owner types what is needed in the secret window.
+	// ChangeProtection seals the root anew; the owner types what is needed in the secret window. A weaker
+	// one needs an act.confirmed of protection.change before; the keyring alone drops the passkeys.
 	ChangeProtection(context.Context, Protection, Surface) (Public, error)
 	// Prove asks for the passphrase in the secret window, under the four words that stand
 	// for digest, and checks it: error code "wrong_passphrase" or "cancelled" otherwise.

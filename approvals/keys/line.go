@@ -48,6 +48,8 @@ type request struct {
 	Surface    Surface
 	Protection Protection
 	Acts       []Act
+	Ask        *Ask
+	Flag       bool
 }
 
 type reply struct {
@@ -58,6 +60,8 @@ type reply struct {
 	Bytes   []byte
 	Text    string
 	Answers []Answer
+	Begun   *Begun
+	Step    *Step
 }
 
 // methods is every call, and how the server makes it.
@@ -103,6 +107,23 @@ var methods = map[string]func(context.Context, Handler, *request, *reply) error{
 	"backup": func(ctx context.Context, h Handler, q *request, _ *reply) error {
 		return h.Backup(ctx, value(q.Backup))
 	},
+	"public": func(ctx context.Context, h Handler, _ *request, r *reply) error {
+		return public(r)(h.Public(ctx))
+	},
+	"begin": func(ctx context.Context, h Handler, q *request, r *reply) error {
+		b, err := h.Begin(ctx, value(q.Ask))
+		r.Begun = &b
+		return err
+	},
+	"next": func(ctx context.Context, h Handler, q *request, r *reply) error {
+		s, err := h.Next(ctx, q.Text)
+		r.Step = &s
+		return err
+	},
+	"compared": func(ctx context.Context, h Handler, q *request, _ *reply) error {
+		return h.Compared(ctx, q.Text, q.Flag)
+	},
+	"stop":   func(ctx context.Context, h Handler, q *request, _ *reply) error { return h.Stop(ctx, q.Text) },
 	"anchor": func(ctx context.Context, h Handler, _ *request, _ *reply) error { return h.Anchor(ctx) },
 	"lock":   func(ctx context.Context, h Handler, _ *request, _ *reply) error { return h.Lock(ctx) },
 }
@@ -496,6 +517,35 @@ func (c *Client) Prove(ctx context.Context, digest string, s Surface) error {
 // Backup implements [Keys].
 func (c *Client) Backup(ctx context.Context, a Backup) error {
 	_, err := c.call(ctx, &request{Method: "backup", Backup: &a})
+	return err
+}
+
+// Public implements [Keys].
+func (c *Client) Public(ctx context.Context) (Public, error) {
+	return c.callPublic(ctx, &request{Method: "public"})
+}
+
+// Begin implements [Keys].
+func (c *Client) Begin(ctx context.Context, a Ask) (Begun, error) {
+	r, err := c.call(ctx, &request{Method: "begin", Ask: &a})
+	return value(r.Begun), err
+}
+
+// Next implements [Keys].
+func (c *Client) Next(ctx context.Context, id string) (Step, error) {
+	r, err := c.call(ctx, &request{Method: "next", Text: id})
+	return value(r.Step), err
+}
+
+// Compared implements [Keys].
+func (c *Client) Compared(ctx context.Context, id string, same bool) error {
+	_, err := c.call(ctx, &request{Method: "compared", Text: id, Flag: same})
+	return err
+}
+
+// Stop implements [Keys].
+func (c *Client) Stop(ctx context.Context, id string) error {
+	_, err := c.call(ctx, &request{Method: "stop", Text: id})
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"vault/approvals"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
+	"vault/approvals/permit"
 )
 
 // Desk answers from its fields. Change them through Set, which tells the watchers.
@@ -30,11 +31,16 @@ type Desk struct {
 	Log     []approvals.Event
 	Report  approvals.LogReport
 	Chosen  approvals.Settings
-	Outcome approvals.Outcome // answer of Decide; zero is "done" or "declined"
+	Outcome approvals.Outcome // answer of Decide and of what a passkey confirms; zero is "done" or "declined"
 	Err     error             // answer of everything that can fail
 
 	Ended []approvals.AnsweredMoment // answer of Answered
 	Rates []approvals.MomentRate
+
+	Asking *approvals.CeremonyView // answer of Ceremony; nil is none
+	Keys   []approvals.PasskeyView
+	Rules  permit.Policy
+	Clicks []approvals.ClickRate
 
 	Decisions []approvals.Decision // what Decide was called with
 	Shut      []string             // what Closed was called with
@@ -335,4 +341,76 @@ func (d *Desk) SaveSettings(_ context.Context, s approvals.Settings) error {
 		d.Set(func(d *Desk) { d.Chosen = s })
 	}
 	return err
+}
+
+// Ceremony implements [approvals.Owner].
+func (d *Desk) Ceremony() (approvals.CeremonyView, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.Asking == nil {
+		return approvals.CeremonyView{}, false
+	}
+	return *d.Asking, true
+}
+
+// Compared implements [approvals.Owner].
+func (d *Desk) Compared(_ context.Context, same bool) error {
+	return d.call(fmt.Sprint("compared ", same))
+}
+
+// CancelCeremony implements [approvals.Owner].
+func (d *Desk) CancelCeremony() { d.Set(func(d *Desk) { d.Asking = nil }) }
+
+// Passkeys implements [approvals.Owner].
+func (d *Desk) Passkeys() []approvals.PasskeyView {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.Keys)
+}
+
+// confirmed is a call that ends with the set outcome.
+func (d *Desk) confirmed(what string) (approvals.Outcome, error) {
+	err := d.call(what)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := d.Outcome
+	if out.Code == "" {
+		out.Code = "done"
+	}
+	return out, err
+}
+
+// EnrolPasskey implements [approvals.Owner].
+func (d *Desk) EnrolPasskey(_ context.Context, e approvals.Enrolment) (approvals.Outcome, error) {
+	return d.confirmed(fmt.Sprint("enrol passkey, other name ", e.OtherName))
+}
+
+// RemovePasskey implements [approvals.Owner].
+func (d *Desk) RemovePasskey(_ context.Context, id string) (approvals.Outcome, error) {
+	return d.confirmed("remove passkey " + id)
+}
+
+// Policy implements [approvals.Owner].
+func (d *Desk) Policy() permit.Policy { d.mu.Lock(); defer d.mu.Unlock(); return d.Rules }
+
+// SetPolicy implements [approvals.Owner].
+func (d *Desk) SetPolicy(_ context.Context, p permit.Policy) (approvals.Outcome, error) {
+	out, err := d.confirmed("set policy")
+	if err == nil && out.Code == "done" {
+		d.Set(func(d *Desk) { d.Rules = p })
+	}
+	return out, err
+}
+
+// ExportCard implements [approvals.Owner].
+func (d *Desk) ExportCard(context.Context) ([]byte, approvals.Outcome, error) {
+	out, err := d.confirmed("export card")
+	return []byte("card"), out, err
+}
+
+// ClickRates implements [approvals.Owner].
+func (d *Desk) ClickRates(int64) ([]approvals.ClickRate, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.Clicks), nil
 }

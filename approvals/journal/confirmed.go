@@ -1,0 +1,89 @@
+package journal
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"vault/derive/confirm"
+	"vault/derive/jcs"
+)
+
+// Confirmed is what a confirmation behind an entry must be over.
+type Confirmed struct {
+	Kind   confirm.Kind
+	Digest string // of the context, 64 lower-case hex digits
+	// Act is the canonical act, or nil where the digest is that of a document which the entry
+	// names and does not hold: a permit, a resolution, an owner card.
+	Act []byte
+	// Record is the digest of the record, 0x and 64 hex digits, or empty where the entry names none.
+	Record string
+}
+
+// Confirmation says what confirmation an entry can have behind it, computed from the
+// entry alone: so does the key process before it asks, and so does whoever
+// verifies a receipt. It is false for kinds that have none.
+func (e Entry) Confirmation() (Confirmed, bool) {
+	switch b := e.decoded.(type) {
+	case ClientPaired:
+		return Confirmed{confirm.ClientPair, b.PermitSHA256[2:], nil, b.Confirmation}, true
+	case GrantMade:
+		return Confirmed{confirm.GrantMake, b.PermitSHA256[2:], nil, b.Confirmation}, true
+	case MomentResolved:
+		return Confirmed{confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), nil, b.Confirmation}, true
+	case ActionSigned:
+		record := b.Confirmation
+		b.Confirmation, b.Use = "", 0
+		return ofAct(confirm.ActionSign, b, record), true
+	case PasskeyAdded:
+		record := b.Confirmation
+		b.Confirmation = ""
+		kind := confirm.PasskeyAdd
+		if b.By == "passphrase" {
+			kind = confirm.PasskeyTry
+		}
+		return ofAct(kind, b, record), true
+	case PasskeyRemoved:
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofAct(confirm.PasskeyRemove, b, record), true
+	case PolicyChanged:
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofAct(confirm.PolicyLoosen, b, record), true
+	case ActConfirmed:
+		if confirm.Kind(b.Act) == confirm.CardExport {
+			return Confirmed{confirm.CardExport, b.Digest[2:], nil, b.Confirmation}, true
+		}
+		c := ofAct(confirm.Kind(b.Act), OwnerAct{b.From, b.To}, b.Confirmation)
+		return c, true
+	}
+	return Confirmed{}, false
+}
+
+// OwnerAct is the body of the canonical act behind act.confirmed.
+type OwnerAct struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// ActType is the type member of a canonical act.
+const ActType = "vault.act"
+
+// CanonicalAct gives the canonical bytes of an act: kind and body.
+func CanonicalAct(kind confirm.Kind, body any) []byte {
+	// Bodies hold integers and texts that were canonical JSON before.
+	raw, _ := jcs.Marshal(struct {
+		Type string       `json:"type"`
+		V    int          `json:"v"`
+		Kind confirm.Kind `json:"kind"`
+		Body any          `json:"body"`
+	}{ActType, 1, kind, body}, jcs.Binding)
+	return raw
+}
+
+func ofAct(kind confirm.Kind, body any, record string) Confirmed {
+	act := CanonicalAct(kind, body)
+	sum := sha256.Sum256(act)
+	return Confirmed{kind, hex.EncodeToString(sum[:]), act, record}
+}
