@@ -119,6 +119,7 @@ type Desk struct {
 	items      []*item
 	moments    map[string]*laid // open ones, by id
 	notes      []*note
+	badRow     *Trouble            // an open moment that was edited in the store, and is not used
 	known      map[uint64]struct{} // every (client, request id) of the store
 	asked      map[uint64]struct{} // every (client, what was asked) of the store
 	seed       maphash.Seed
@@ -515,6 +516,9 @@ func (d *Desk) takeOver(ctx context.Context, k KeyProcess, pub keys.Public) (fre
 	}
 	d.mu.Lock()
 	d.opening, d.away = false, false
+	if d.trouble == nil {
+		d.trouble = d.badRow
+	}
 	select {
 	case <-d.gate:
 		d.gate = make(chan struct{})

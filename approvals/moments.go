@@ -149,8 +149,9 @@ func (d *Desk) openMoments() error {
 			continue
 		}
 		if err != nil || resolved || refusal != nil {
+			d.badRow = &Trouble{Code: CodeRowEdited, Detail: "moment " + row.ID}
 			if d.trouble == nil {
-				d.trouble = &Trouble{Code: CodeRowEdited, Detail: "moment " + row.ID}
+				d.trouble = d.badRow
 			}
 			d.mu.Unlock()
 			continue
