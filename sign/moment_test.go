@@ -83,7 +83,9 @@ func TestMomentGuards(t *testing.T) {
 		{"another signing envelope", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.SignWith = journal.HashOf(nil) }, "wrong_resolution"},
 		{"the id of another session", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.Session = "s2" }, "moment_name"},
 		{"an answer that selects", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.Choice = "answer" }, "moment_form"},
-		{"a passkey that is not there", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.By = "passkey" }, "no_passkey"},
+		{"a passkey that is not there", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) {
+			b.By, b.Confirmation = "passkey", journal.HashOf(nil)
+		}, "no_passkey"},
 		{"client without a row", func(_ *desk, _ *journal.MomentResolved, a *keys.Act) { a.Permits = nil }, "bad_permit"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
