@@ -119,11 +119,13 @@ type Desk struct {
 	items      []*item
 	moments    map[string]*laid // open ones, by id
 	notes      []*note
+	badRow     *Trouble            // an open moment that was edited in the store, and is not used
 	known      map[uint64]struct{} // every (client, request id) of the store
 	asked      map[uint64]struct{} // every (client, what was asked) of the store
 	seed       maphash.Seed
 	envelopes  map[string]*knownEnvelope
 	watchers   map[*watcher]struct{}
+	running    *running // the ceremony that is open, or nil
 }
 
 type requestKey struct{ client, id string }
@@ -177,10 +179,14 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 func (d *Desk) db() *store.Store { return d.file.Load() }
 
 // openStore opens the store. A new vault has one only after its root was sealed: a
-// store without a sealed file is what a lost root leaves behind.
+// store without a sealed file is what a lost root leaves behind. One that has stopped,
+// as on a full disk, is opened anew: there may be room again.
 func (d *Desk) openStore(ctx context.Context) error {
-	if d.db() != nil {
-		return nil
+	if s := d.db(); s != nil {
+		if s.Failed() == nil {
+			return nil
+		}
+		_ = s.Close() // what it could not write it has said
 	}
 	s, err := store.Open(ctx, d.o.Folder)
 	if err != nil {
@@ -515,6 +521,9 @@ func (d *Desk) takeOver(ctx context.Context, k KeyProcess, pub keys.Public) (fre
 	}
 	d.mu.Lock()
 	d.opening, d.away = false, false
+	if d.trouble == nil {
+		d.trouble = d.badRow
+	}
 	select {
 	case <-d.gate:
 		d.gate = make(chan struct{})
@@ -656,6 +665,9 @@ func (d *Desk) endKeys(k KeyProcess, reason string, t *Trouble) {
 
 // shutNow makes the desk locked; the caller holds mu.
 func (d *Desk) shutNow(reason string) {
+	if d.running != nil {
+		d.running.stop()
+	}
 	d.keys = nil
 	d.lockReason, d.lockedAt = reason, d.clock.Now()
 	d.away = false

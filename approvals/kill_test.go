@@ -39,6 +39,10 @@ func TestMain(m *testing.M) {
 		runDisk(dir)
 		return
 	}
+	if dir := os.Getenv(momentFolder); dir != "" {
+		runMoment(dir)
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -50,8 +50,11 @@ type clientRow struct {
 	open       int // requests in the queue
 	unanswered int // sheets in a row that were shown and ran out
 	cool       deadline
-	tokens     int64
-	refilled   int64 // boot-time clock
+	// ceremonies are those in a row that nobody answered; two begin a cool-down of their own.
+	ceremonies   int
+	ceremonyCool deadline
+	tokens       int64
+	refilled     int64 // boot-time clock
 }
 
 type sessionRow struct {
@@ -334,6 +337,7 @@ func (l *ledger) keepObserved(old *ledger) {
 		if o := old.clients[id]; o != nil {
 			c.lastSeen, c.connected, c.open = o.lastSeen, o.connected, o.open
 			c.unanswered, c.cool, c.tokens, c.refilled = o.unanswered, o.cool, o.tokens, o.refilled
+			c.ceremonies, c.ceremonyCool = o.ceremonies, o.ceremonyCool
 		}
 	}
 	for id, g := range l.grants {

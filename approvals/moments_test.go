@@ -718,3 +718,43 @@ func TestMomentDeclineAll(t *testing.T) {
 	// Nobody answered it, so it can be asked again.
 	a.laid("s1", momentText(t, "Unseen?", "", ""), nil)
 }
+
+// TestMomentsAreBounded: an agent that floods is held back, and what it leaves behind has a bound.
+func TestMomentsAreBounded(t *testing.T) {
+	w, a := momentWorld(t)
+	laid, fell, held := 0, 0, 0
+	for i := range 60 {
+		ans, err := a.present(fmt.Sprint("s", i), momentText(t, "Ship it?", "", ""), nil)
+		switch {
+		case code(err) == approvals.CodeTooMany:
+			held++
+		case err != nil:
+			t.Fatal(err)
+		case reason(ans) == "too_many_open":
+			fell++
+		default:
+			laid++
+		}
+	}
+	if laid > approvals.MaxClientMoments || laid < 20 || held == 0 {
+		t.Errorf("%d before the owner, %d fell back, %d held back", laid, fell, held)
+	}
+	for i := range 2 * approvals.MaxClientNotes {
+		w.clock.pass(2 * time.Second)
+		if ans, err := a.conn.MomentPresent(context.Background(), approvals.Presentation{Session: "s", BindingMoment: []byte(fmt.Sprint(i)), Fallback: "x"}); err != nil || reason(ans) != "wrong_type" {
+			t.Fatalf("%s, %v", ans.Result, err)
+		}
+	}
+	notes := 0
+	for _, row := range w.owner.Inbox() {
+		if row.Kind == approvals.ItemNote {
+			notes++
+		}
+	}
+	if notes != approvals.MaxClientNotes {
+		t.Errorf("%d notes", notes)
+	}
+	if s := w.openFirst(); s.Kind != approvals.ItemMoment {
+		t.Errorf("a note stands before a moment: %+v", s)
+	}
+}

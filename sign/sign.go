@@ -208,8 +208,7 @@ func setStart(ctx context.Context, v *custody.Vault, reason string) error {
 }
 
 // MarkName is an empty file in the vault folder that says that a vault was made
-// there: where it stands without a sealed file, no root is made. (The store is
-// no such sign: the desk has one before there is a vault.)
+// there: where it stands without a sealed file, no root is made.
 const MarkName = "vault.made"
 
 func leaveMark(dir string) error {

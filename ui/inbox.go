@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"fyne.io/fyne/v2"
@@ -20,12 +21,7 @@ func (u *UI) inbox() fyne.CanvasObject {
 		return u.notePage()
 	}
 	items := u.state.Inbox
-	waiting := 0
-	for _, i := range items {
-		if i.Kind != approvals.ItemWords && i.Kind != approvals.ItemNote {
-			waiting++
-		}
-	}
+	waiting := waiting(slices.DeleteFunc(slices.Clone(items), func(i approvals.Item) bool { return i.Kind == approvals.ItemWords }))
 	var out []fyne.CanvasObject
 	line := "Requests from your agents appear here, in the order they come."
 	switch {
@@ -68,6 +64,17 @@ func (u *UI) inbox() fyne.CanvasObject {
 		out = append(out, done)
 	}
 	return parts.Column(0, out...)
+}
+
+// waiting counts the rows that want something of the owner.
+func waiting(items []approvals.Item) int {
+	n := 0
+	for _, i := range items {
+		if i.Kind != approvals.ItemNote {
+			n++
+		}
+	}
+	return n
 }
 
 func (u *UI) item(i approvals.Item, place int) fyne.CanvasObject {

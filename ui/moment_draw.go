@@ -50,7 +50,7 @@ func (m *momentSheet) band(compact bool) fyne.CanvasObject {
 	if large() {
 		return parts.Band(who, strings.Join(facts, " · "), nil)
 	}
-	print := strings.TrimPrefix(m.doc.EnvelopeDigest, "sha256:")
+	print := strings.TrimPrefix(m.doc.Sheet.Envelope.Digest(), "sha256:")
 	return parts.Band(who, strings.Join(facts, " · "), parts.BandEnd("Fingerprint", short(print), look.MonoB))
 }
 
@@ -822,7 +822,7 @@ func (m *momentSheet) stepPage(above []fyne.CanvasObject) fyne.CanvasObject {
 	default:
 		add("Can be used", look.Text(look.Body, look.Ink, "As an answer. The agent named nothing that the vault would sign."))
 	}
-	add("Fingerprint", hostile.Inline(look.MonoS.Box(20), look.Ink, short(strings.TrimPrefix(m.doc.EnvelopeDigest, "sha256:"))))
+	add("Fingerprint", hostile.Inline(look.MonoS.Box(20), look.Ink, short(strings.TrimPrefix(m.doc.Sheet.Envelope.Digest(), "sha256:"))))
 	var warn []fyne.CanvasObject
 	if words := problemWords(m.doc.Problems[i]); words != "" {
 		warn = append(warn, parts.Space(0, 10), parts.Banner(parts.Notice, "warning", "", words, nil))

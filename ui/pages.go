@@ -29,8 +29,8 @@ func (u *UI) pages() fyne.CanvasObject {
 	items = append(items, brand)
 	for _, r := range rail {
 		count := ""
-		if r.page == "inbox" && len(u.state.Inbox) > 0 {
-			count = fmt.Sprint(len(u.state.Inbox))
+		if n := waiting(u.state.Inbox); r.page == "inbox" && n > 0 {
+			count = fmt.Sprint(n)
 		}
 		item := parts.NewNav(r.icon, r.name, count, u.page == r.page, func() { u.touch(); u.open(r.page) })
 		item.Watch(u)

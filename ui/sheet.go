@@ -241,7 +241,7 @@ func (s *sheet) refresh() {
 	if s.group.Taken() != nil {
 		_, name, why = s.verdict()
 		name = "Confirm: " + name
-		if why == "" {
+		if s.refused != "" {
 			why = s.refused
 		}
 		if why == "" && s.needs() && !seen {

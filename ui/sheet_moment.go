@@ -377,7 +377,7 @@ func (m *momentSheet) afterwards() []fyne.CanvasObject {
 	case a.Choice == moment.ChoseAnswer:
 		list = append(list, parts.Pair(128, "Your answer", look.Para(hostile.Lines(look.Body, look.Ink, a.Answer)...)))
 	}
-	list = append(list, parts.Pair(128, "Envelope", hostile.Inline(look.MonoS.Box(20), look.Ink, strings.TrimPrefix(m.doc.EnvelopeDigest, "sha256:"))))
+	list = append(list, parts.Pair(128, "Envelope", hostile.Inline(look.MonoS.Box(20), look.Ink, strings.TrimPrefix(m.doc.Sheet.Envelope.Digest(), "sha256:"))))
 	if a.Choice != moment.ChoseQuestion {
 		return []fyne.CanvasObject{parts.Column(4, list...)}
 	}

@@ -211,6 +211,12 @@ func (u *UI) load() {
 				if doc, err := u.owner.Open(u.ctx, asks); err == nil && doc.Moment != nil {
 					s.Asks = doc.Moment.Asks
 				}
+				u.mu.Lock()
+				gone := u.asks != asks
+				u.mu.Unlock()
+				if gone { // the sheet was closed meanwhile: nobody shows what was opened here
+					u.owner.Closed(asks)
+				}
 			}
 		}
 		if u.ctx.Err() != nil {

@@ -164,7 +164,7 @@ func TestManyEnvelopes(t *testing.T) {
 	}
 	t.Logf("opened again: resident %d KiB, loaded in %v, then %d KiB", before, time.Since(began), resident(t, w.key.Pid()))
 	w.sign()
-	until(t, "what the snapshot took is given back", func() bool { return resident(t, w.key.Pid()) < 64<<10 })
+	until(t, "what the snapshot took is given back", func() bool { return resident(t, w.key.Pid()) < 40<<10 })
 	t.Logf("with its log: resident %d KiB", resident(t, w.key.Pid()))
 }
 

@@ -103,7 +103,7 @@ func serve(dir string) int {
 		Custody: custody.Config{
 			Dir: dir, Rand: rand.Reader, Now: time.Now, KDF: kdf,
 			Keyring:  custody.OSKeyring{Runner: runner},
-			Evidence: []string{sign.MarkName},
+			Evidence: []string{sign.MarkName, storeName},
 		},
 		Clock:  newClock(),
 		Window: openWindow,

@@ -9,23 +9,26 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/keys"
+	"vault/approvals/store"
 	"vault/cmd/internal/hygiene"
 )
 
-// sealedName is the file that makes a folder a vault's. The desk looks for its name
-// and never into it.
-const sealedName = "vault.sealed"
+// vaultNames are the files that only a vault leaves behind: the sealed file, the mark
+// beside it and the store. The desk looks for the names. Where one is left without the
+// others a vault was here, and the key process says what is missing.
+var vaultNames = []string{"vault.sealed", "vault.made", store.FileName}
 
 // launcher starts key processes for the vault in one folder.
 type launcher struct{ folder string }
 
 // Exists implements [approvals.Launcher].
 func (l launcher) Exists() (bool, error) {
-	_, err := os.Lstat(filepath.Join(l.folder, sealedName))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	for _, name := range vaultNames {
+		if _, err := os.Lstat(filepath.Join(l.folder, name)); !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
 	}
-	return err == nil, err
+	return false, nil
 }
 
 // Launch implements [approvals.Launcher]: vault-key, from beside this program, on an

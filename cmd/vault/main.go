@@ -33,7 +33,7 @@ func run() int {
 	p := &program{out: os.Stdout, errOut: os.Stderr, stdin: os.Stdin, getenv: os.Getenv, now: time.Now}
 	// What an agent runs is not the vault's: it stays an ordinary process, so that the
 	// vault can observe what it is.
-	if len(os.Args) < 2 || os.Args[1] != "agent" {
+	if len(os.Args) < 2 || os.Args[1] != "agent" && os.Args[1] != "mcp" {
 		if err := hygiene.Harden(os.Args); err != nil {
 			return p.report(err)
 		}
@@ -77,6 +77,8 @@ func (p *program) root() *cobra.Command {
 		p.lockCommand(),
 		p.doctorCommand(),
 		p.agentCommand(),
+		p.mcpCommand(),
+		p.momentCommand(),
 		p.versionCommand(),
 		p.secretCommand(),
 		p.ceremonyCommand(),

@@ -103,7 +103,7 @@ func TestTheRealWindow(t *testing.T) {
 		<-done
 	}
 	quiet(t, errs.String())
-	if _, err := os.Stat(s.path("data/agent-vault/" + sealedName)); err == nil {
+	if _, err := os.Stat(s.path("data/agent-vault/vault.sealed")); err == nil {
 		t.Error("stray input made a vault")
 	}
 }

@@ -5,12 +5,16 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"image"
+	"image/color"
 	"image/png"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -347,11 +351,45 @@ func write(path string, img image.Image) error {
 		return err
 	}
 	enc := png.Encoder{CompressionLevel: png.BestCompression}
-	if err := enc.Encode(f, img); err != nil {
+	if err := enc.Encode(f, reduced(img)); err != nil {
 		f.Close()
 		return err
 	}
 	return f.Close()
+}
+
+// reduced is a picture with the 256 colours that it uses most, in which the steps between them that soften
+// the edges of letters are drawn with the nearest.
+func reduced(img image.Image) image.Image {
+	count := map[color.RGBA]int{}
+	b := img.Bounds()
+	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(img.At(x, y)).(color.RGBA) }
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			count[at(x, y)]++
+		}
+	}
+	list := slices.SortedFunc(maps.Keys(count), func(p, q color.RGBA) int {
+		if c := count[q] - count[p]; c != 0 {
+			return c
+		}
+		return cmp.Compare(uint32(p.R)<<16|uint32(p.G)<<8|uint32(p.B), uint32(q.R)<<16|uint32(q.G)<<8|uint32(q.B))
+	})
+	palette := color.Palette{}
+	for _, c := range list[:min(len(list), 256)] {
+		palette = append(palette, c)
+	}
+	index := map[color.RGBA]uint8{}
+	for c := range count {
+		index[c] = uint8(palette.Index(c))
+	}
+	out := image.NewPaletted(b, palette)
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for x := b.Min.X; x < b.Max.X; x++ {
+			out.SetColorIndex(x, y, index[at(x, y)])
+		}
+	}
+	return out
 }
 
 func run(dir, only string) error {

@@ -130,7 +130,7 @@ func (d *Display) do(ctx context.Context, args ...string) (string, error) {
 
 // Click moves the pointer and presses its first button, n times.
 func (d *Display) Click(ctx context.Context, at image.Point, n int) error {
-	_, err := d.do(ctx, "mousemove", "--sync", strconv.Itoa(at.X), strconv.Itoa(at.Y), "click", "--repeat", strconv.Itoa(n), "--delay", "20", "1")
+	_, err := d.do(ctx, "mousemove", strconv.Itoa(at.X), strconv.Itoa(at.Y), "click", "--repeat", strconv.Itoa(n), "--delay", "20", "1")
 	return err
 }
 

@@ -35,8 +35,8 @@ const (
 	// maxArguments leaves room for the frame of the socket's own line.
 	maxArguments = jcs.MaxFrame - 4096
 
-	// maxLine bounds a line from the host.
-	maxLine = 2 << 20
+	// MaxLine bounds a line from the host.
+	MaxLine = 2 << 20
 )
 
 // Options are what a bridge is made of.

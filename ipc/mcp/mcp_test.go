@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	}
 	l := &Link{Path: path, File: filepath.Join(filepath.Dir(path), "pairing.json"), Name: "bridge"}
 	b := New(Options{Connect: l.Connect, Session: "mcp-test", Version: "1"})
-	err := b.Serve(context.Background(), &mcp.StdioTransport{MaxLineLength: maxLine})
+	err := b.Serve(context.Background(), &mcp.StdioTransport{MaxLineLength: MaxLine})
 	if e := l.Close(); err == nil {
 		err = e
 	}

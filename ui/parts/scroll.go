@@ -23,6 +23,8 @@ type Scroll struct {
 	foot   fyne.CanvasObject
 	text   *look.Paragraph
 	said   string
+	from   float32 // what of the content is shown by whole lines
+	to     float32
 }
 
 type holder struct{ width, height float32 }
@@ -97,6 +99,7 @@ func (s *Scroll) edges() {
 			}
 		})
 	}
+	s.from, s.to = to, max(from, to)
 	show := func(o fyne.CanvasObject, y, h float32) {
 		if h < 1 || view.Height <= 0 {
 			o.Hide()
@@ -122,6 +125,14 @@ func (s *Scroll) edges() {
 	}
 	h := s.FootHeight(view.Width)
 	show(s.foot, view.Height-h, h)
+}
+
+// Shown is the part of the content that is in view by whole lines, from its upper end.
+func (s *Scroll) Shown() (from, to float32) {
+	if s.whole {
+		return s.from, s.to
+	}
+	return s.Inner.Offset.Y, s.Inner.Offset.Y + s.Inner.Size().Height
 }
 
 // Covered says whether the strip says that content goes on below.

@@ -222,7 +222,7 @@ func Text(lines []Line, width int) string {
 		if l.Label != "" {
 			first += l.Label + " "
 		}
-		for _, source := range strings.Split(plain.Terminal(l.Text.String()), "\n") {
+		for _, source := range strings.Split(l.Text.String(), "\n") {
 			for _, part := range wrap(source, width-len(first)-2) {
 				b.WriteString(first + "│ " + part + "\n")
 				first = strings.Repeat(" ", len(first))

@@ -98,6 +98,23 @@ func (c *Console) Columns() int {
 // ends. It blocks until Enter; it returns ErrClosed at Ctrl-C and Ctrl-D, and the
 // context's error when it ends.
 func (c *Console) Ask(ctx context.Context, prompt string) (string, error) {
+	line, err := c.read(ctx, prompt, nil)
+	return strings.TrimSpace(line), err
+}
+
+// AskWhole is Ask for a line whose blanks count: it is given exactly as it was typed.
+func (c *Console) AskWhole(ctx context.Context, prompt string) (string, error) {
+	return c.read(ctx, prompt, nil)
+}
+
+// AskAmong is Ask where the arrow keys walk through choices: down begins with the first. Enter
+// takes what then stands on the line.
+func (c *Console) AskAmong(ctx context.Context, prompt string, choices []string) (string, error) {
+	line, err := c.read(ctx, prompt, choices)
+	return strings.TrimSpace(line), err
+}
+
+func (c *Console) read(ctx context.Context, prompt string, choices []string) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -117,8 +134,8 @@ func (c *Console) Ask(ctx context.Context, prompt string) (string, error) {
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{&typed{c: c}, c.dev}, prompt)
-	t.History = noHistory{}
+	}{&typed{c: c, turned: len(choices) > 0}, c.dev}, prompt)
+	t.History = walk(choices)
 	if cols, rows, err := c.dev.Size(); err == nil && cols > 0 && rows > 0 {
 		_ = t.SetSize(cols, rows)
 	}
@@ -150,15 +167,20 @@ func (c *Console) Ask(ctx context.Context, prompt string) (string, error) {
 		}
 		return "", err
 	}
-	return strings.TrimSpace(line), nil
+	return line, nil
 }
 
-// noHistory keeps nothing that was typed.
-type noHistory struct{}
+// walk stands in the place of a history: it offers choices and keeps nothing that was typed.
+type walk []string
 
-func (noHistory) Add(string)    {}
-func (noHistory) Len() int      { return 0 }
-func (noHistory) At(int) string { panic("terminal: history is empty") }
+// Add implements [term.History].
+func (walk) Add(string) {}
+
+// Len implements [term.History].
+func (w walk) Len() int { return len(w) }
+
+// At implements [term.History].
+func (w walk) At(i int) string { return w[i] }
 
 // The marks that a terminal puts around pasted text, and how to ask it for them.
 const (
@@ -173,6 +195,8 @@ const (
 type typed struct {
 	c       *Console
 	pasting bool
+	turned  bool   // arrow up and down change places, so that down goes forward through choices
+	arrow   int    // how much of the beginning of an arrow key was let through
 	partial []byte // a beginning of pasteBegin, or of pasteEnd while pasting
 	ready   []byte
 }
@@ -232,8 +256,26 @@ func (r *typed) take(b []byte, inert bool) {
 			}
 			continue
 		}
-		r.ready = append(r.ready, held...)
+		for _, k := range held {
+			r.ready = append(r.ready, r.turn(k))
+		}
 	}
+}
+
+// turn changes the arrows up and down into each other where they walk through choices.
+func (r *typed) turn(k byte) byte {
+	switch {
+	case k == pasteBegin[0]:
+		r.arrow = 1
+	case r.arrow == 1 && k == '[':
+		r.arrow = 2
+	case r.arrow == 2 && r.turned && (k == 'A' || k == 'B'):
+		r.arrow = 0
+		return 'A' + 'B' - k
+	default:
+		r.arrow = 0
+	}
+	return k
 }
 
 const ctrlC = 3

@@ -124,6 +124,9 @@ type desk struct {
 	closed  []string
 	created []approvals.Creation
 	locked  []string
+
+	asked     [][3]string
+	dismissed []string
 }
 
 func (d *desk) Watch(func()) func()      { return func() {} }

@@ -93,6 +93,10 @@ func Render(s approvals.Sheet, loc *time.Location) string {
 		p.pairing(s)
 	case s.Action != nil:
 		p.action(s)
+	case s.Moment != nil && s.Moment.Sheet != nil:
+		p.moment(s)
+	case s.Note != nil:
+		p.note(s)
 	}
 	p.say("")
 	if p.hidden == 0 {
@@ -273,6 +277,8 @@ func answers(s approvals.Sheet, p *page) []answer {
 			answer{"d", approvals.VerdictDecline, "Decline: Signs nothing. " + agent + " is told."},
 			answer{"b", approvals.VerdictDeclineBlock, "Decline and block: Also refuses its next requests."},
 			answer{"q", "", "Close: decides nothing."})
+	case s.Moment != nil && s.Moment.Sheet != nil:
+		return momentAnswers(s, p)
 	default:
 		return []answer{{"q", "", "Close: decides nothing."}}
 	}

@@ -54,6 +54,7 @@ func commands() []command {
 		{"unblock", "CLIENT", "hear a blocked program again", (*Surface).unblock},
 		{"end", "GRANT", "end a grant", (*Surface).endGrant},
 		{"refuse", "CLIENT", "decline what a program has asked, all at once", (*Surface).refuse},
+		{"rates", "", "how agents ask for decisions", (*Surface).rates},
 		{"log", "[N]", "the newest N entries of the log", (*Surface).log},
 		{"check", "", "verify the whole log", (*Surface).check},
 		{"backup", "FILE", "write a backup to a new file", (*Surface).backup},
@@ -199,6 +200,8 @@ func (s *Surface) status(context.Context, []string) error {
 var itemWords = map[approvals.ItemKind]string{
 	approvals.ItemPairing: "asks to pair",
 	approvals.ItemAction:  "asks for a signature",
+	approvals.ItemMoment:  "asks you to decide",
+	approvals.ItemNote:    "sent what cannot be decided here",
 	approvals.ItemWords:   "The recovery words are still to be written down. Type words.",
 }
 
@@ -215,6 +218,14 @@ func (s *Surface) list(context.Context, []string) error {
 			continue
 		case approvals.ItemPairing:
 			p.say("%d. A program %s, since %s", i+1, itemWords[it.Kind], p.when(it.Since))
+		case approvals.ItemMoment:
+			p.say("%d. %s %s, since %s: %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(it.Stem))
+			if it.Session != "" {
+				p.say("   session | %s", p.clean(it.Session))
+			}
+		case approvals.ItemNote:
+			p.say("%d. %s %s, since %s: %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(it.Reason))
+			p.say("   for reading only, at any time")
 		default:
 			p.say("%d. %s %s, since %s: %s, on %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(it.Operation), p.clean(it.Resource))
 		}
@@ -240,7 +251,7 @@ func (s *Surface) open(ctx context.Context, args []string) error {
 	switch {
 	case len(args) == 0:
 		for i := range items {
-			if items[i].Next && items[i].Kind != approvals.ItemWords {
+			if items[i].Next && items[i].Kind != approvals.ItemWords && items[i].Kind != approvals.ItemNote {
 				chosen = &items[i]
 				break
 			}
@@ -261,6 +272,9 @@ func (s *Surface) open(ctx context.Context, args []string) error {
 	sheet, err := s.owner.Open(ctx, chosen.ID)
 	if err != nil {
 		return err
+	}
+	if sheet.Note != nil {
+		return s.readNote(ctx, sheet)
 	}
 	decided, err := s.decide(ctx, sheet)
 	if !decided {
@@ -298,7 +312,7 @@ func (s *Surface) decide(ctx context.Context, sheet approvals.Sheet) (bool, erro
 			return false, err
 		}
 		s.console.Inert()
-		line, err := s.console.Ask(ctx, "Your answer: ")
+		line, err := s.console.AskAmong(ctx, "Your answer: ", optionKeys(sheet, list))
 		if err != nil {
 			return false, err
 		}
@@ -312,12 +326,25 @@ func (s *Surface) decide(ctx context.Context, sheet approvals.Sheet) (bool, erro
 		d := approvals.Decision{ID: sheet.ID, Digest: sheet.Digest, Verdict: a.verdict}
 		switch {
 		case a.key == "":
-			if err := s.console.Print("Nothing was decided. Type one of the letters.\n"); err != nil {
+			if err := s.console.Print("Nothing was decided. Type one of the keys that are listed.\n"); err != nil {
+				return false, err
+			}
+			continue
+		case a.key == keyAsk:
+			if err := s.askAbout(ctx, sheet); err != nil {
 				return false, err
 			}
 			continue
 		case a.verdict == "":
 			return false, s.console.Print("Closed. Nothing was decided.\n")
+		case sheet.Moment != nil:
+			ok, err := s.prepareMoment(ctx, sheet, a.key, &d)
+			if err != nil {
+				return false, err
+			}
+			if !ok {
+				continue
+			}
 		case a.verdict == approvals.VerdictApprove || a.verdict == approvals.VerdictGrant:
 			ok, err := s.prepare(ctx, sheet, &d)
 			if err != nil {
@@ -368,6 +395,11 @@ func (s *Surface) prepare(ctx context.Context, sheet approvals.Sheet, d *approva
 			return false, err
 		}
 	}
+	return s.fourWords(ctx, sheet)
+}
+
+// fourWords asks for the four words of the digest that was shown.
+func (s *Surface) fourWords(ctx context.Context, sheet approvals.Sheet) (bool, error) {
 	words, err := fourwords.Of(sheet.Digest)
 	if err != nil {
 		return false, err
@@ -383,6 +415,20 @@ func (s *Surface) prepare(ctx context.Context, sheet approvals.Sheet, d *approva
 		return false, s.console.Print("Those are not the four words. Nothing was decided.\n")
 	}
 	return true, nil
+}
+
+// optionKeys are the keys that the arrow keys walk through: the options of a moment.
+func optionKeys(sheet approvals.Sheet, list []answer) []string {
+	if sheet.Moment == nil {
+		return nil
+	}
+	var out []string
+	for _, a := range list {
+		if a.verdict == approvals.VerdictOption {
+			out = append(out, a.key)
+		}
+	}
+	return out
 }
 
 func minutes(ms int64) int64 { return max(0, ms) / time.Minute.Milliseconds() }
@@ -416,8 +462,17 @@ var outcomeWords = map[string]string{
 	"no_passphrase":    "This vault has no passphrase, so nothing can be approved on a terminal. Nothing was decided. Use the window.",
 	"wrong_passphrase": "That passphrase does not open this vault. Nothing was decided.",
 	"cancelled":        "Cancelled. Nothing was decided; the sheet is as you left it.",
+	"recovery_words":   "Held back: your answer looks like recovery words. Nothing was sent.",
+	"answer_empty":     "The answer says nothing. Nothing was decided.",
+	"answer_too_large": "The answer is too long. Nothing was decided.",
+	"hatch_disabled":   "The agent turned this way off. Nothing was decided.",
+	"action_mismatch":  "This is not the action that the option names. Nothing was decided.",
 	"store_failed":     "The store could not be written. Nothing was decided and nothing was signed.",
 }
+
+// undecided are outcomes after which the sheet is as it was.
+var undecided = map[string]bool{"cancelled": true, "wrong_passphrase": true, "recovery_words": true, "answer_empty": true,
+	"answer_too_large": true, "hatch_disabled": true, "action_mismatch": true}
 
 // send gives the decision to the desk and says what came of it.
 func (s *Surface) send(ctx context.Context, d approvals.Decision) (bool, error) {
@@ -437,13 +492,16 @@ func (s *Surface) send(ctx context.Context, d approvals.Decision) (bool, error) 
 			p.field("Detail", out.Detail)
 		}
 	}
+	if out.Answered != nil {
+		p.answered(out.Answered)
+	}
 	if out.Signature != "" {
 		p.field("Signature", out.Signature)
 	}
 	if out.Grant != "" {
 		p.field("Grant", out.Grant)
 	}
-	return known && out.Code != "cancelled" && out.Code != "wrong_passphrase", s.console.Print(p.String())
+	return known && !undecided[out.Code], s.console.Print(p.String())
 }
 
 // pages prints text a screen at a time and gives the key that ended it: "" at the

@@ -225,8 +225,8 @@ func TestStrayInputDecidesNothing(t *testing.T) {
 			{typed: pasteBegin[3:] + "d\r" + pasteEnd[:2]}, {typed: pasteEnd[2:] + "q\r"}}},
 		{"another letter", []step{{wait: "vault> ", typed: "open\r"},
 			{wait: "Your answer: ", after: InertFor, typed: "y\r"},
-			{wait: "Type one of the letters", after: InertFor, typed: "\r"},
-			{wait: "Type one of the letters", after: InertFor, typed: "q\r"}}},
+			{wait: "Type one of the keys", after: InertFor, typed: "\r"},
+			{wait: "Type one of the keys", after: InertFor, typed: "q\r"}}},
 		{"the terminal goes away", []step{{wait: "vault> ", typed: "open\r"}}},
 		{"control-c", []step{{wait: "vault> ", typed: "open\r"}, {wait: "Your answer: ", typed: "\x03"}}},
 	} {

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+
+	"vault/ipc/client"
+	"vault/ipc/mcp"
+	"vault/ipc/socket"
+)
+
+func (p *program) mcpCommand() *cobra.Command {
+	var name, session string
+	c := &cobra.Command{
+		Use:   "mcp",
+		Short: "Offer the vault's socket to an MCP host, over standard input and output",
+		Long: "A host starts this program and speaks MCP with it. It is a client of the vault as any other: it asks, and the owner\n" +
+			"decides in the vault. It uses the pairing kept under its name; without one, the first call asks the owner to pair.",
+		Args: none,
+		RunE: func(c *cobra.Command, _ []string) error {
+			file, err := client.File(name)
+			if err != nil {
+				return usageError(err.Error())
+			}
+			path, err := socket.PathFrom(p.getenv)
+			if err != nil {
+				return err
+			}
+			if session == "" {
+				if session, err = mcp.NewSession(); err != nil {
+					return err
+				}
+			}
+			link := &mcp.Link{Path: path, File: file, Name: name}
+			err = mcp.New(mcp.Options{Connect: link.Connect, Session: session, Version: version}).
+				Serve(c.Context(), &sdk.StdioTransport{MaxLineLength: mcp.MaxLine})
+			return errors.Join(err, link.Close())
+		},
+	}
+	c.Flags().StringVar(&name, "name", "mcp", "the program's own `name`; its pairing is kept under it")
+	c.Flags().StringVar(&session, "session", "", "`session` of the moments; a new one where it is not given")
+	return c
+}
