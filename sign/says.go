@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
 	"vault/approvals/permit"
-	"vault/approvals/plain"
 	"vault/derive/confirm"
 	"vault/derive/envelope"
 )
@@ -28,9 +28,10 @@ const (
 	maxPayload     = 48  // lines
 )
 
-// quoted makes text from outside fit for a line: nothing in it is hidden or turns, and it is short.
+// quoted makes text from outside fit for a line, and short. Nothing in it is hidden or turns; package plain says
+// more about such text, and would bring another module into this process.
 func quoted(text string) string {
-	short := plain.First(text, maxQuoted)
+	short := first(text, maxQuoted)
 	out := safe(short)
 	if short != text {
 		out += "…"
@@ -38,11 +39,24 @@ func quoted(text string) string {
 	return "“" + out + "”"
 }
 
+// first is the first n characters.
+func first(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
 func safe(text string) string {
 	var b strings.Builder
-	for _, line := range plain.One(text).Lines {
-		for _, span := range line.Spans {
-			b.WriteString(span.Text)
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "<U+%04X>", r)
 		}
 	}
 	return b.String()
@@ -193,10 +207,7 @@ func payloadSays(text string) []string {
 		if n == maxPayload {
 			return append(out, fmt.Sprintf("and %d bytes more, shown in the vault’s window", len(text)))
 		}
-		line := plain.First(text, maxPayloadLine)
-		if line == "" {
-			line = text
-		}
+		line := first(text, maxPayloadLine)
 		out, text = append(out, "  "+safe(line)), text[len(line):]
 	}
 	return out

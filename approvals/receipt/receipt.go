@@ -223,6 +223,7 @@ func (r *Receipt) Verify(pins Pins) Report {
 	}
 	if pins.Card != nil {
 		f := pins.Card.Fields()
+		p.check("cardSignature", pins.Card.Verify("").Valid, "the card is not signed by its seat 0")
 		p.check("cardVault", r.head.Vault == f.Vault || onCard(f, r.head), "the card is of another vault")
 		p.check("cardLogKey", onCard(f, r.head), "the card has another log key for this instance, or none")
 		p.LogPinned = onCard(f, r.head)
