@@ -50,11 +50,12 @@ type clientRow struct {
 	open       int // requests in the queue
 	unanswered int // sheets in a row that were shown and ran out
 	cool       deadline
+	tokens     int64
+	refilled   int64 // boot-time clock
+	refusals   *refusals
 	// ceremonies are those in a row that nobody answered; two begin a cool-down of their own.
 	ceremonies   int
 	ceremonyCool deadline
-	tokens       int64
-	refilled     int64 // boot-time clock
 }
 
 type sessionRow struct {
@@ -328,7 +329,7 @@ func (l *ledger) readPermit(row store.Permit, clock Clock) *Trouble {
 func isMAC(s string) bool { return envelope.IsHash(s) }
 
 func newClientRow(p permit.Client, body []byte, mac string, secret handshake.Secret) *clientRow {
-	return &clientRow{permit: p, body: body, mac: mac, secret: secret, sessions: map[string]*sessionRow{}, tokens: askBurst}
+	return &clientRow{permit: p, body: body, mac: mac, secret: secret, sessions: map[string]*sessionRow{}, tokens: askBurst, refusals: &refusals{}}
 }
 
 // keepObserved carries over what only memory knows.
@@ -336,7 +337,7 @@ func (l *ledger) keepObserved(old *ledger) {
 	for id, c := range l.clients {
 		if o := old.clients[id]; o != nil {
 			c.lastSeen, c.connected, c.open = o.lastSeen, o.connected, o.open
-			c.unanswered, c.cool, c.tokens, c.refilled = o.unanswered, o.cool, o.tokens, o.refilled
+			c.unanswered, c.cool, c.tokens, c.refilled, c.refusals = o.unanswered, o.cool, o.tokens, o.refilled, o.refusals
 			c.ceremonies, c.ceremonyCool = o.ceremonies, o.ceremonyCool
 		}
 	}
