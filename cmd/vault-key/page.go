@@ -23,20 +23,20 @@ func openPage(context.Context) (sign.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return page{line}, nil
+	return openedPage{line}, nil
 }
 
-// page puts sign's ceremonies onto the line.
-type page struct{ line *ceremony.Line }
+// openedPage puts sign's ceremonies onto the line.
+type openedPage struct{ line *ceremony.Line }
 
 // Begin implements sign.Page.
-func (p page) Begin(ctx context.Context, rpID string) (string, error) {
+func (p openedPage) Begin(ctx context.Context, rpID string) (string, error) {
 	origin, err := p.line.Begin(ctx, rpID)
 	return origin, ended(err)
 }
 
 // Run implements sign.Page.
-func (p page) Run(ctx context.Context, t sign.PageTask, notify func(keys.Step)) ([]byte, error) {
+func (p openedPage) Run(ctx context.Context, t sign.PageTask, notify func(keys.Step)) ([]byte, error) {
 	task := ceremony.Task{Context: t.Context, Challenge: t.Challenge, Ends: t.Ends, Credentials: []ceremony.Credential{}}
 	if t.Enrol != nil {
 		task = ceremony.Task{Enrol: &ceremony.Enrol{Challenge: t.Challenge, UserID: t.Enrol.UserID, Name: t.Enrol.Name, Says: t.Enrol.Says},
@@ -53,15 +53,15 @@ func (p page) Run(ctx context.Context, t sign.PageTask, notify func(keys.Step)) 
 }
 
 // Compared implements sign.Page.
-func (p page) Compared(same bool) error { return p.line.Compared(same) }
+func (p openedPage) Compared(same bool) error { return p.line.Compared(same) }
 
 // Finish implements sign.Page.
-func (p page) Finish(accepted bool, reason string) {
+func (p openedPage) Finish(accepted bool, reason string) {
 	p.line.Finish(ceremony.Verdict{Accepted: accepted, Reason: reason})
 }
 
 // Close implements sign.Page.
-func (p page) Close() { p.line.Close() }
+func (p openedPage) Close() { p.line.Close() }
 
 // ended is an outcome in the words of package sign.
 func ended(err error) error {
