@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vault/approvals/journal"
+	"vault/approvals/keys"
 	"vault/approvals/moment"
 	"vault/approvals/permit"
 	"vault/approvals/store"
@@ -843,16 +844,12 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 		}
 		return Outcome{}, err
 	}
-	if dec.Prove != "" && dec.Verdict != VerdictDecline {
-		k, err := d.openKeys()
-		if err == nil {
-			err = k.Prove(ctx, dec.Digest, dec.Prove)
-		}
-		if err != nil {
+	c := byClick()
+	if dec.Verdict != VerdictDecline {
+		if err := d.prove(ctx, dec, c); err != nil {
 			return d.outcome(it, err, "")
 		}
 	}
-	c := byClick()
 	o, row := d.resolveOp(it, r, c, func() error {
 		switch {
 		case dec.Verdict != VerdictDecline && d.state() != StateOpen:
@@ -1236,6 +1233,15 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 	}
 	d.mu.Lock()
 	delete(d.requests, key)
+	var k *keys.Error
+	if errors.As(err, &k) && k.Code == keys.CodePasskeyNeeded {
+		// A rule came after the selection: the owner is asked for the action too.
+		if refusal := d.enqueue(req, true); refusal == nil {
+			d.mu.Unlock()
+			d.changed()
+			return d.wait(ctx, req)
+		}
+	}
 	req.refusal = asRefusal(err)
 	close(req.done)
 	d.mu.Unlock()

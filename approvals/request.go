@@ -216,7 +216,8 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 		d.mu.Lock()
 		delete(d.requests, key)
 		var k *keys.Error
-		late := errors.As(err, &k) && strings.HasPrefix(k.Code, "grant_") // by the key process's clock
+		// By the key process's clock; or a rule came after a grant that a click made.
+		late := errors.As(err, &k) && (strings.HasPrefix(k.Code, "grant_") || k.Code == keys.CodePasskeyNeeded)
 		if !errors.Is(err, errNoGrant) && !late {
 			r.refusal = asRefusal(err)
 			close(r.done)

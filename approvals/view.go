@@ -259,6 +259,9 @@ func (v ownerView) SetAway(away bool) {
 	d.mu.Lock()
 	d.away = away && d.keys != nil
 	if d.away {
+		if d.running != nil {
+			d.running.stop()
+		}
 		for _, it := range d.items {
 			it.shut()
 		}
