@@ -1165,7 +1165,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 	digest := askDigest(methodMomentSign, ask.Session, with, canonical)
 	d.mu.Lock()
 	other := d.requests[key]
-	_, maybe := d.known[d.fold(client, ask.Moment)]
+	maybe := d.mayKnow(client, ask.Moment)
 	d.mu.Unlock()
 	if other != nil {
 		return d.again(ctx, other, digest)
@@ -1192,7 +1192,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 		d.mu.Unlock()
 		return d.again(ctx, other, digest)
 	}
-	if _, ok := d.known[d.fold(client, ask.Moment)]; ok && !maybe {
+	if _, ok := d.known[d.fold(client, ask.Moment)]; ok {
 		d.mu.Unlock()
 		answer, known, err := d.stored(key, &digest)
 		if known || err != nil {
