@@ -359,7 +359,9 @@ func (d *Desk) Compared(_ context.Context, same bool) error {
 }
 
 // CancelCeremony implements [approvals.Owner].
-func (d *Desk) CancelCeremony() { d.Set(func(d *Desk) { d.Asking = nil }) }
+func (d *Desk) CancelCeremony() {
+	d.Set(func(d *Desk) { d.Asking, d.Calls = nil, append(d.Calls, "cancel ceremony") })
+}
 
 // Passkeys implements [approvals.Owner].
 func (d *Desk) Passkeys() []approvals.PasskeyView {
