@@ -178,10 +178,14 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 func (d *Desk) db() *store.Store { return d.file.Load() }
 
 // openStore opens the store. A new vault has one only after its root was sealed: a
-// store without a sealed file is what a lost root leaves behind.
+// store without a sealed file is what a lost root leaves behind. One that has stopped,
+// as on a full disk, is opened anew: there may be room again.
 func (d *Desk) openStore(ctx context.Context) error {
-	if d.db() != nil {
-		return nil
+	if s := d.db(); s != nil {
+		if s.Failed() == nil {
+			return nil
+		}
+		_ = s.Close() // what it could not write it has said
 	}
 	s, err := store.Open(ctx, d.o.Folder)
 	if err != nil {

@@ -68,20 +68,30 @@ func runDisk(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	room := uint64(wal.Size()) + 100_000
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: room, Max: room}); err != nil {
-		panic(err)
+	limit := func(room uint64) {
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: room, Max: unix.RLIM_INFINITY}); err != nil {
+			panic(err)
+		}
 	}
+	limit(uint64(wal.Size()) + 100_000)
 	env := w.killEnvelope(0, begin)
 	for i := range 10 {
 		req := fmt.Sprint("r", i)
 		ans, err := a.ask(req, env, payload(strings.Repeat("x", 20_000)), false)
 		if err != nil {
 			fmt.Println(w.owner.Status().State, code(err))
-			return
+			break
 		}
 		fmt.Println("sign", req, ans.Result != nil)
 	}
+	// There is room again: unlocking is enough.
+	limit(unix.RLIM_INFINITY)
+	if err := w.owner.Unlock(context.Background(), keys.SurfaceTerminal); err != nil {
+		fmt.Println("unlock", code(err))
+		return
+	}
+	ans, err := a.ask("room", env, payload("room"), false)
+	fmt.Println("sign", "room", err == nil && ans.Result != nil)
 }
 
 func (w *world) inChild(a *agent, begin int64, as *syscall.Credential) string {
@@ -139,6 +149,9 @@ func TestFullDisk(t *testing.T) {
 	out := w.inChild(a, begin, nil)
 	if !strings.Contains(out, approvals.CodeStoreFailed) || !strings.Contains(out, string(approvals.StateLocked)) {
 		t.Fatalf("the full disk was not noticed:\n%s", out)
+	}
+	if !strings.Contains(out, "sign room true\n") {
+		t.Fatalf("it did not go on when there was room again:\n%s", out)
 	}
 	signed := strings.Count(out, " true\n")
 	t.Logf("%d signatures before the disk was full", signed)

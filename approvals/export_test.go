@@ -9,3 +9,8 @@ func (d *Desk) Shorten(every uint64, chunk int) {
 	defer d.mu.Unlock()
 	d.every, d.chunk = every, chunk
 }
+
+// Settle returns when everything that was handed in before is in the log.
+func (d *Desk) Settle() error {
+	return d.do(&op{alone: true, build: func(*batch) error { return nil }})
+}

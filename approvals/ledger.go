@@ -52,6 +52,7 @@ type clientRow struct {
 	cool       deadline
 	tokens     int64
 	refilled   int64 // boot-time clock
+	refusals   *refusals
 }
 
 type sessionRow struct {
@@ -325,7 +326,7 @@ func (l *ledger) readPermit(row store.Permit, clock Clock) *Trouble {
 func isMAC(s string) bool { return envelope.IsHash(s) }
 
 func newClientRow(p permit.Client, body []byte, mac string, secret handshake.Secret) *clientRow {
-	return &clientRow{permit: p, body: body, mac: mac, secret: secret, sessions: map[string]*sessionRow{}, tokens: askBurst}
+	return &clientRow{permit: p, body: body, mac: mac, secret: secret, sessions: map[string]*sessionRow{}, tokens: askBurst, refusals: &refusals{}}
 }
 
 // keepObserved carries over what only memory knows.
@@ -333,7 +334,7 @@ func (l *ledger) keepObserved(old *ledger) {
 	for id, c := range l.clients {
 		if o := old.clients[id]; o != nil {
 			c.lastSeen, c.connected, c.open = o.lastSeen, o.connected, o.open
-			c.unanswered, c.cool, c.tokens, c.refilled = o.unanswered, o.cool, o.tokens, o.refilled
+			c.unanswered, c.cool, c.tokens, c.refilled, c.refusals = o.unanswered, o.cool, o.tokens, o.refilled, o.refusals
 		}
 	}
 	for id, g := range l.grants {

@@ -1179,6 +1179,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 	}
 	a, refusal := d.understand(ctx, Ask{Envelope: with, Payload: canonical})
 	if refusal != nil {
+		d.refused(key, methodMomentSign, digest, with, refusal.Code)
 		return Answer{}, refusal
 	}
 	a.moment = &selected{row.ID, row.Envelope, sheet.Rows[s.Option].Label}
@@ -1208,6 +1209,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 		refusal := d.enqueue(req, true)
 		d.mu.Unlock()
 		if refusal != nil {
+			d.refused(key, methodMomentSign, digest, with, refusal.Code)
 			return Answer{}, refusal
 		}
 		d.changed()
@@ -1231,10 +1233,11 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 		return req.answer()
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	delete(d.requests, key)
 	req.refusal = asRefusal(err)
 	close(req.done)
+	d.mu.Unlock()
+	d.refused(key, methodMomentSign, digest, with, req.refusal.Code)
 	return Answer{}, req.refusal
 }
 

@@ -181,6 +181,7 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 	}
 	a, refusal := d.understand(ctx, ask)
 	if refusal != nil {
+		d.refused(key, methodSign, digest, ask.Envelope, refusal.Code)
 		return Answer{}, refusal
 	}
 	a.repeated = repeated
@@ -220,6 +221,7 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 			r.refusal = asRefusal(err)
 			close(r.done)
 			d.mu.Unlock()
+			d.refused(key, methodSign, digest, ask.Envelope, r.refusal.Code)
 			return Answer{}, r.refusal
 		}
 	}
@@ -230,6 +232,11 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 	}
 	d.mu.Unlock()
 	if refusal != nil {
+		reason := refusal.Code
+		if reason == CodeNotShown && len(a.differs) > 0 {
+			reason = reasonContradiction
+		}
+		d.refused(key, methodSign, digest, ask.Envelope, reason)
 		return Answer{}, refusal
 	}
 	d.changed()

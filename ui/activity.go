@@ -313,7 +313,14 @@ func (u *UI) eventWords(e approvals.Event) (icon string, what []look.Run, more s
 		case "cancelled", "withdrawn":
 			return "back", []look.Run{own("It took its request back")}, ""
 		}
-		return "cross", append([]look.Run{own("Refused: ")}, value(orUnknown(field(e, "reason")))...), "nothing was shown"
+		more := "nothing was shown"
+		if n, err := strconv.ParseUint(field(e, "folded"), 10, 64); err == nil && n > 0 {
+			more = plural(n, "other was refused before it", "others were refused before it")
+		}
+		if why, ok := refusedWords[field(e, "reason")]; ok {
+			return "cross", []look.Run{own("Refused: " + why)}, more
+		}
+		return "cross", append([]look.Run{own("Refused: ")}, value(orUnknown(field(e, "reason")))...), more
 	case journal.KindMomentResolved:
 		switch field(e, "choice") {
 		case "option":

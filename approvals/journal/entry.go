@@ -235,6 +235,7 @@ var bodies = map[Kind]func(*strict.Object) any{
 			Outcome: o.Text("outcome", strict.Is("declined", "refused", "expired", "cancelled", "withdrawn")),
 			Reason:  o.Text("reason", strict.UpTo(maxCode)),
 			Digest:  o.Text("digest", strict.Hash),
+			Folded:  uint64(o.ExtraInt("folded", 1, strict.MaxInt)),
 		}
 	},
 	KindRequestSeen: func(o *strict.Object) any {

@@ -190,6 +190,8 @@ type RequestAnswered struct {
 	Outcome string `json:"outcome"` // "declined" | "refused" | "expired" | "cancelled" | "withdrawn"
 	Reason  string `json:"reason"`  // stable code, or empty
 	Digest  string `json:"digest"`  // what was asked, 0x and 64 hex digits
+	// Folded counts the refusals of this client that have no entry of their own, since the one before this.
+	Folded uint64 `json:"folded,omitzero"`
 }
 
 // RequestSeen is the body of request.seen: the sheet was on the owner's screen.

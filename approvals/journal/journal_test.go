@@ -146,7 +146,7 @@ func TestEveryKindIsReadBack(t *testing.T) {
 		KindGrantMade:         b.grant(3),
 		KindGrantEnded:        GrantEnded{"g_" + strings.Repeat("0", 16), "revoked"},
 		KindActionSigned:      signed(4, "g_"+strings.Repeat("0", 16)),
-		KindRequestAnswered:   RequestAnswered{"r", "", "pair", "declined", "", testHash(1)},
+		KindRequestAnswered:   RequestAnswered{"r", "", "pair", "declined", "", testHash(1), 3},
 		KindRequestSeen:       RequestSeen{"r", testClient, testHash(1)},
 		KindMomentSeen:        MomentSeen{testMoment, testClient, testHash(1), "both"},
 		KindMomentResolved:    resolvedMoment(1),
@@ -335,7 +335,7 @@ func TestVerifyNamesTheFirstWrongEntry(t *testing.T) {
 		b.add(KindActionSigned, signed(1, ""))
 		b.add(KindActionSigned, signed(2, ""))
 		b.add(KindRequestSeen, RequestSeen{"r", testClient, testHash(1)})
-		b.add(KindRequestAnswered, RequestAnswered{"r", testClient, "action.sign", "declined", "", testHash(1)})
+		b.add(KindRequestAnswered, RequestAnswered{"r", testClient, "action.sign", "declined", "", testHash(1), 0})
 		return b
 	}
 	change := func(b *book, seq int) {

@@ -112,7 +112,7 @@
   // plain writes text so that nothing in it is invisible, turns the direction or is
   // pushed out of sight, and counts what it marked.
   const found = { hidden: 0, words: [] };
-  const plain = (into, text) => {
+  const plain = (into, text, count = found) => {
     let run = '';
     const flush = () => { if (run) into.append(run); run = ''; };
     const mark = words => { flush(); into.append(make('bdi', 'mark', words)); };
@@ -126,16 +126,16 @@
       for (const c of piece) {
         stacked = /\p{M}/u.test(c) ? stacked + 1 : 0;
         if (hidden.test(c) || stacked > 4) {
-          found.hidden++;
+          count.hidden++;
           mark('<' + code(c) + '>');
         } else if (strange && strange.is(c)) {
           flush();
           into.append(make('span', 'mixed', c));
         } else run += c;
       }
-      if (strange && found.words.length < 8) {
+      if (strange && count.words.length < 8) {
         const c = [...piece].find(strange.is);
-        found.words.push(`“${[...piece].filter(x => !hidden.test(x)).join('')}” mixes ${strange.most} with a ${alphabet(c)} ${c}, ${code(c)}.`);
+        count.words.push(`“${[...piece].filter(x => !hidden.test(x)).join('')}” mixes ${strange.most} with a ${alphabet(c)} ${c}, ${code(c)}.`);
       }
     }
     flush();
@@ -274,7 +274,7 @@
       const time = name === 'issued_at' || name === 'expires_at';
       fact(members[name] || name, time ? instant(value) : value, !time && name !== 'role');
     }
-    plain($('whole'), task.context);
+    plain($('whole'), task.context, { hidden: 0, words: [] });
     tell();
     show('whole-box');
     show('worth', 'A passkey shows presence and verification: its holder was here and verified themselves. It does not show that anything was read.');
@@ -288,8 +288,7 @@
         id: text64(c.rawId), authenticator_data: text64(c.response.authenticatorData),
         client_data_json: text64(c.response.clientDataJSON), signature: text64(c.response.signature),
       };
-    }, verdict => {
-      at = 3;
+    }, 'Nothing was signed. Start again from the sheet.', () => {
       steps([...course.slice(0, 2), 'The key process accepted it', 'Confirmed. The vault’s window goes on; this page can be closed.'], 4);
     });
   };
@@ -348,7 +347,7 @@
         transports: [...new Set(c.response.getTransports().filter(t => /^[a-z-]{1,16}$/.test(t)))].sort().slice(0, 8),
         attachment: c.authenticatorAttachment || '',
       };
-    }, () => {
+    }, 'Nothing was added. Start again from Settings.', () => {
       $('means').hidden = true;
       $('title').textContent = 'Are these six digits in the vault’s window?';
       $('lead').textContent = '';
@@ -361,7 +360,7 @@
   // ---- the course of a ceremony -----------------------------------------------
 
   // offer waits for the owner to press the button, asks, and hands the answer on.
-  const offer = (request, accepted) => {
+  const offer = (request, nothing, accepted) => {
     step(1);
     show('main');
     for (const id of ['go', 'back']) $(id).hidden = false;
@@ -389,7 +388,7 @@
         clock();
         settle();
         if (verdict.accepted) accepted();
-        else steps(course, 2, [`Not accepted: ${verdict.reason}.`, 'Nothing was signed. Start again from the sheet.']);
+        else steps(course, 2, [`Not accepted: ${verdict.reason}.`, nothing]);
       } catch {
         end('line_ended');
       }

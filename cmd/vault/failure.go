@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -9,6 +10,7 @@ import (
 	"vault/approvals/folder"
 	"vault/approvals/keys"
 	"vault/approvals/plain"
+	"vault/approvals/store"
 	"vault/cmd/internal/hygiene"
 	"vault/cmd/vault/internal/offline"
 	"vault/cmd/vault/internal/sentence"
@@ -120,6 +122,13 @@ func meaning(err error) (code, message, remedy, detail string) {
 		}
 		return f.code, "", "", f.detail
 	case errors.As(err, &r):
+		// The desk's own words are for agents; the owner has others where they differ.
+		if r.Code == approvals.CodeMalformed {
+			return r.Code, "", "", detailOf(r.Data)
+		}
+		if _, _, ok := sentence.Of(r.Code); ok {
+			return r.Code, "", "", ""
+		}
 		return r.Code, r.Message, r.Remedy, ""
 	case errors.As(err, &k):
 		if _, _, ok := sentence.Of(k.Code); ok {
@@ -140,6 +149,8 @@ func meaning(err error) (code, message, remedy, detail string) {
 		return "folder_network", "", "", ""
 	case errors.Is(err, folder.ErrUnsafe):
 		return "folder_unsafe", "", "", ""
+	case errors.Is(err, store.ErrDamaged):
+		return "store_damaged", "", "", ""
 	case errors.Is(err, hygiene.ErrTraced):
 		return "traced", "", "", ""
 	case errors.Is(err, tty.ErrNoTerminal):
@@ -151,6 +162,15 @@ func meaning(err error) (code, message, remedy, detail string) {
 	default:
 		return "internal", "", "", err.Error()
 	}
+}
+
+// detailOf is the text that a refusal carries, or the empty string.
+func detailOf(data json.RawMessage) string {
+	var d struct {
+		Detail string `json:"detail"`
+	}
+	_ = json.Unmarshal(data, &d) // a refusal without a detail has another form, or none
+	return d.Detail
 }
 
 // sentenceOf makes a sentence of an error's lower-case detail.

@@ -73,6 +73,14 @@ func (o *Object) Int(name string, low, high int64) int64 {
 	return n
 }
 
+// ExtraInt reads an integer between low and high that may be absent, which stands for 0; there it is never 0.
+func (o *Object) ExtraInt(name string, low, high int64) int64 {
+	if !o.v.Get(name).Exists() {
+		return 0
+	}
+	return o.Int(name, max(low, 1), high)
+}
+
 // Flag reads a boolean.
 func (o *Object) Flag(name string) bool {
 	v := o.take(name)

@@ -48,6 +48,19 @@ func TestObject(t *testing.T) {
 	}
 }
 
+func TestExtraInt(t *testing.T) {
+	for text, want := range map[string]int64{`{}`: 0, `{"n":1}`: 1, `{"n":3}`: 3, `{"n":0}`: -1, `{"n":4}`: -1, `{"n":"1"}`: -1, `{"n":null}`: -1} {
+		o, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := o.ExtraInt("n", 1, 3)
+		if err := o.Done(); (err == nil) != (want >= 0) || err == nil && n != want {
+			t.Errorf("%s: %d, %v", text, n, err)
+		}
+	}
+}
+
 func TestForms(t *testing.T) {
 	hex := strings.Repeat("0123456789abcdef", 4)
 	for _, tt := range []struct {

@@ -56,6 +56,7 @@ var (
 	keptNames = []string{
 		"DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "HOME", "USER", "LOGNAME", "DBUS_SESSION_BUS_ADDRESS",
 		"LANG", "PATH", "TERM", "VAULT_SOCK", "VAULT_HOME", "BROWSER", lifelineVar,
+		"KDE_FULL_SESSION", "KDE_SESSION_VERSION", // by these xdg-open finds KDE's opener
 	}
 	keptPrefixes = []string{"XDG_", "LC_", "SSH_"}
 	// windowsNames are needed by every program there.

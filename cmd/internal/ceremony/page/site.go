@@ -39,6 +39,7 @@ type site struct {
 	over    chan struct{} // closed when the outcome stands
 	told    chan struct{} // closed when the verdict stands
 	free    chan struct{} // closed when the page may have its task
+	heard   chan struct{} // closed when a page that came too late was told the end
 
 	mu      sync.Mutex
 	token   string // of the link
@@ -58,7 +59,7 @@ func newSite(cfg Config, rpID string, port int) (*site, error) {
 	s := &site{
 		cfg: cfg, rpID: rpID, port: port, origin: "http://" + rpID + ":" + strconv.Itoa(port),
 		events: make(chan ceremony.Event, 8), answers: make(chan []byte, 1),
-		over: make(chan struct{}), told: make(chan struct{}), free: make(chan struct{}),
+		over: make(chan struct{}), told: make(chan struct{}), free: make(chan struct{}), heard: make(chan struct{}),
 	}
 	var err error
 	if s.token, err = s.draw(); err == nil {
@@ -84,6 +85,12 @@ func (s *site) wasOpened() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.burnt
+}
+
+func (s *site) contested() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended && s.outcome == ceremony.Contested
 }
 
 // end is the end without a verdict. Only the first one counts, and once an answer
@@ -156,6 +163,13 @@ func (s *site) serve(listeners []net.Listener) (stop func()) {
 		s.end(ceremony.LineEnded) // where nothing stands yet; wakes requests that wait
 		ctx, cancel := context.WithTimeout(context.Background(), linger)
 		defer cancel()
+		if s.contested() {
+			// The second page is still being loaded, and is to say why it is of no use.
+			select {
+			case <-s.heard:
+			case <-ctx.Done():
+			}
+		}
 		if srv.Shutdown(ctx) != nil {
 			srv.Close()
 		}
@@ -359,6 +373,11 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 		s.endLocked(ceremony.Contested)
 	}
 	if s.ended {
+		select {
+		case <-s.heard:
+		default:
+			close(s.heard)
+		}
 		s.sayEnd(w)
 		return
 	}

@@ -98,6 +98,8 @@ func (p Pins) given() bool { return p != Pins{} }
 // set is what the files turned out to be.
 type set struct {
 	records, payloads, signatures, receipts, attestations, delegates, vaultReceipts []part
+
+	answer *part // where record and signature came in one, or nil
 }
 
 type part struct {
@@ -154,7 +156,8 @@ func (s *set) document(p part) {
 		if a := p.v.Get("attestation"); a.Kind() == jcs.Object {
 			s.attestations = append(s.attestations, part{file: p.file, raw: a.Raw(), v: a})
 		}
-		if signed := p.v.Get("payload"); signed.Kind() == jcs.Object {
+		s.answer = &p
+		if signed := p.v.Get("payload"); signed.Exists() {
 			s.payloads = append(s.payloads, part{file: p.file, raw: signed.Raw(), v: signed})
 		}
 	case kind == envelope.TypeRecord:

@@ -127,6 +127,7 @@ func TestVerdicts(t *testing.T) {
 		{"envelope's hash pinned: the address stays a claim", three,
 			offline.Pins{Hash: "0x8d1ec63159c1bd0cd955806b13a8b894486e867578722b28d86b5a7876158b32"}, offline.SelfConsistent},
 		{"another hash pinned", three, offline.Pins{Hash: "0x" + strings.Repeat("0", 64)}, offline.NotValid},
+		{"answer that names another agent address", []offline.Document{changed(answer(t, true), `"agent_address":"`+agent, `"agent_address":"`+domain), payload}, offline.Pins{Domain: domain}, offline.NotValid},
 		{"answer with attestation", []offline.Document{answer(t, true), payload}, offline.Pins{Domain: domain}, offline.Verified},
 		{"answer without attestation", []offline.Document{answer(t, false), payload}, offline.Pins{Domain: domain}, offline.SelfConsistent},
 		{"answer that holds its payload", []offline.Document{together(t, payload)}, offline.Pins{Domain: domain}, offline.Verified},
@@ -227,4 +228,25 @@ func FuzzVerify(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What was signed may be any JSON value, and stands beside the answer whatever it is.
+func TestAnAnswerHoldsAnyPayload(t *testing.T) {
+	for _, value := range []string{`[1]`, `"text"`, `null`, `7`} {
+		r, err := offline.Verify([]offline.Document{together(t, offline.Document{Name: "p", Raw: []byte(value)})}, offline.Pins{Domain: domain}, now)
+		if err != nil || r.Verdict != offline.NotValid {
+			t.Errorf("%s, which was not signed: %+v, %v", value, r, err)
+		}
+	}
+}
+
+// A claim that no key has signed is said to be one.
+func TestClaimsOfAnAnswerAreNamed(t *testing.T) {
+	r, err := offline.Verify([]offline.Document{together(t, file(t, "payload.json"))}, offline.Pins{Domain: domain}, now)
+	if err != nil || r.Verdict != offline.Verified {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if all := strings.Join(r.Notes, " "); !strings.Contains(all, "claims of the answer") {
+		t.Errorf("notes: %s", all)
+	}
 }

@@ -124,6 +124,16 @@ func (v *verifier) record() {
 	}})
 	v.add(rec.file, r)
 	address := rec.v.Get("agentAddress").Text()
+	if v.answer != nil {
+		v.check(rec.file, "answerAddress", strings.EqualFold(v.answer.v.Get("agent_address").Text(), address),
+			"the answer names another agent address than its record")
+		for _, claim := range []string{"by", "log_head", "seq"} {
+			if v.answer.v.Get(claim).Exists() {
+				v.notes = append(v.notes, "How it was approved, and which log entry says so, are claims of the answer. A receipt says it under the log's key.")
+				break
+			}
+		}
+	}
 	tied := v.pins.Hash != "" && v.pins.Hash == envelope.HashCanonical(rec.v.Canonical())
 	if v.pins.Address != "" {
 		same := strings.EqualFold(address, v.pins.Address)

@@ -41,6 +41,8 @@ var table = []row{
 	{"expired", "This request ended unanswered. Nothing was decided and nothing was signed.", "The agent can ask again."},
 	{"no_passkey", "This needs a passkey and none is enrolled. Nothing was decided.", "Passkeys are enrolled in Settings."},
 	{"store_failed", "The vault could not write to its store, and has locked itself. Nothing was signed.", "Look at the disk, then unlock."},
+	{"malformed", "What was typed cannot be taken. Nothing was made.", "Type it again."},
+	{"store_damaged", "The vault's store is damaged. Nothing was opened and nothing was changed.", "Restore a backup, or your recovery words, in another folder (VAULT_HOME); the addresses stay the same."},
 	{"row_edited", "A row of the store is not as the vault wrote it. It was not used.", "Export the log before anything else."},
 	{"permit_not_in_log", "A permit in the store is not in the log. It was not used.", "Export the log before anything else."},
 	{"log_damaged", "The log is not as the vault wrote it. Signing has stopped.", "Export what is here before anything else."},

@@ -1,0 +1,101 @@
+package page
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+const tableOfTest = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:9C40 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 12345 1 0000000000000000 20 4 30 10 -1
+   1: 0100007F:9C41 0100007F:1F90 06 00000000:00000000 03:00000000 00000000     0        0 0 3 0000000000000000
+   2: 0100007F:9C42 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  4294967295 0 1 1 0000000000000000
+   3: 0100007F:9C43 0100007F:1F90 01 broken
+`
+
+func TestUserIn(t *testing.T) {
+	to := "0100007F:1F90"
+	if uid, err := userIn(tableOfTest, "0100007F:9C40", to); uid != 1000 || err != nil {
+		t.Errorf("%d %v", uid, err)
+	}
+	for name, from := range map[string]string{"closed": "0100007F:9C41", "absent": "0100007F:0001", "cut": "0100007F:9C43"} {
+		if uid, err := userIn(tableOfTest, from, to); err == nil {
+			t.Errorf("%s: %d", name, uid)
+		}
+	}
+	if uid, err := userIn(tableOfTest, "0100007F:9C42", to); err != nil || uid != 4294967295 {
+		t.Errorf("%d %v", uid, err)
+	}
+}
+
+func TestUserOfBothFamilies(t *testing.T) {
+	listeners, _, err := listen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = closeAll(listeners) }()
+	if len(listeners) != 2 {
+		t.Fatalf("%d families", len(listeners))
+	}
+	for _, l := range listeners {
+		from, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer from.Close()
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		if uid, err := UserOf(conn.LocalAddr(), conn.RemoteAddr()); err != nil || uid != os.Getuid() {
+			t.Errorf("%s: %d %v", l.Addr(), uid, err)
+		}
+	}
+}
+
+// Another user of this computer who has the link, token and all.
+func TestOtherUser(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only the administrator can become another user")
+	}
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := begin(t, vaultRPID, confirming(vaultRPID, nil))
+	port := strconv.Itoa(portNumber(t, a.origin))
+	ask := func(uid uint32, family string, args ...string) string {
+		args = append([]string{"-s", "-o", "/dev/null", "-w", "%{http_code}", "--resolve", vaultRPID + ":" + port + ":" + family}, args...)
+		cmd := exec.Command(curl, args...)
+		cmd.Dir = "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(out)
+	}
+	post := []string{"-H", "Origin: " + a.origin, "-H", "Content-Type: application/json", "-d", `{"token":"` + a.token + `"}`, a.origin + "/begin"}
+	for _, family := range []string{"127.0.0.1", "[::1]"} {
+		if got := ask(65534, family, a.origin+"/"); got != "403" {
+			t.Errorf("%s, page: %s", family, got)
+		}
+		if got := ask(65534, family, post...); got != "403" {
+			t.Errorf("%s, token: %s", family, got)
+		}
+	}
+	if got := ask(0, "[::1]", post...); got != "200" {
+		t.Errorf("the vault's own user: %s", got)
+	}
+}
+
+func BenchmarkUserOf(b *testing.B) {
+	addr := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}
+	for b.Loop() {
+		_, _ = UserOf(addr, addr)
+	}
+}
