@@ -7,6 +7,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/keys"
+	"vault/approvals/means"
 	"vault/approvals/unconfirmed"
 	"vault/ui/hostile"
 	"vault/ui/look"
@@ -157,7 +158,7 @@ func (a *asking) left() string {
 	}
 	switch s := (a.view.Until - a.u.opts.Now().UnixMilli()) / 1000; {
 	case s > 90:
-		return "two minutes are left"
+		return "less than two minutes are left"
 	case s > 60:
 		return "more than a minute is left"
 	case s > 30:
@@ -201,7 +202,7 @@ func (a *asking) panel(who string, back func()) fyne.CanvasObject {
 	if a.compare != nil && a.failed == "" {
 		list = append(list, parts.Space(0, 10))
 		if k := a.view.Passkey; k != nil {
-			list = append(list, look.Text(look.Body, look.Ink, passkeyKind(k.Kind)+". "+backupWords(k.BackupEligible)), parts.Space(0, 6))
+			list = append(list, look.Text(look.Body, look.Ink, means.Name(k.Kind)+". "+means.Copies(k.BackupEligible)), parts.Space(0, 6))
 		}
 		list = append(list, parts.Row(12, parts.Middle(36, look.Word(look.Digits, look.Ink, spaced(a.view.Digits))), parts.Spring()), parts.Space(0, 6), a.compare.view(a.u))
 	}
@@ -303,13 +304,20 @@ func (s *sheet) ceremonyPage() fyne.CanvasObject {
 	case s.moment != nil && s.moment.step:
 		paper = s.moment.page
 	case s.moment != nil:
-		paper = parts.NewScroll(parts.Sunk(look.Paper, 0, parts.Pad(22, 24, 18, 24, parts.Column(6, s.heading, look.Text(look.Body, look.Ink2, s.named)))))
+		paper = parts.NewScroll(parts.Sunk(look.Paper, 0, parts.Pad(22, 24, 18, 24, s.heading)))
 	default:
-		body, _ := s.build(true)
+		body, _ := s.build(false)
 		s.scroll = parts.NewScroll(parts.Sunk(look.Paper, 0, body)).Whole(look.Paper, func(float32) string { return "The request goes on below: scroll." })
 		paper = s.scroll
 	}
-	panel := parts.Pad(18, 24, 16, 24, s.asking.panel(s.asker(), s.back))
+	list := []fyne.CanvasObject{s.asking.panel(s.asker(), s.back)}
+	if s.moment == nil || !s.moment.step {
+		list = append([]fyne.CanvasObject{parts.Cells(0, []float32{128, 0}, look.Text(look.Caption.Box(20), look.Ink3, "Your decision"), look.Text(look.Strong, look.Ink, s.named)), parts.Space(0, 12)}, list...)
+	}
+	panel := parts.Pad(18, 24, 16, 24, parts.Column(0, list...))
+	if size := s.root.Size(); parts.HeightFor(panel, size.Width) > size.Height*0.68 {
+		return stack(above, parts.NewScroll(panel)) // no room for both: what is confirmed stood on the step before, and is on the page
+	}
 	return stack(above, parts.Over(look.NewBox(look.Paper, "", 0), paper), parts.Hair(), panel)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/keys"
+	"vault/approvals/means"
 	"vault/approvals/permit"
 	"vault/ui/hostile"
 	"vault/ui/look"
@@ -20,40 +21,10 @@ import (
 // clicksFor is how far back Activity counts approvals by click.
 const clicksFor = 24 * time.Hour
 
-// passkeyKinds say what answered when a passkey was enrolled, as far as the browser told.
-var passkeyKinds = map[string]string{
-	"security_key": "Security key",
-	"phone":        "Phone or tablet",
-	"this_device":  "This device",
-	"program":      "A program on this computer",
-}
-
-func passkeyKind(kind string) string {
-	if s, ok := passkeyKinds[kind]; ok {
-		return s
-	}
-	return "Passkey of a kind that the browser did not tell"
-}
-
-func backupWords(eligible bool) string {
-	if eligible {
-		return "Whoever keeps it may copy it to other devices."
-	}
-	return "It cannot be copied to other devices."
-}
-
-// means are the kinds of passkeys, with what makes each work. The page asks the browser, and says the rest.
-var means = [][2]string{
-	{"Security key", "Works where it has a PIN or reads a finger. What answers is a thing in your hand."},
-	{"Phone or tablet", "Works where the browser shows a code to scan and Bluetooth is on."},
-	{"This device", "Works where this computer verifies you by itself, by finger, face or PIN."},
-	{"Password manager", "Some refuse pages of this computer. A program keeps such a passkey, and a program may answer it."},
-}
-
 func meansList() fyne.CanvasObject {
 	var list []fyne.CanvasObject
-	for _, m := range means {
-		list = append(list, parts.Cells(12, []float32{130, 0}, look.Text(look.SmallM, look.Ink, m[0]), look.Text(look.Small, look.Ink2, m[1])))
+	for _, m := range means.All {
+		list = append(list, parts.Cells(12, []float32{130, 0}, look.Text(look.SmallM, look.Ink, m.Name), look.Text(look.Small, look.Ink2, m.Works)))
 	}
 	return parts.Column(4, append(list, parts.Space(0, 2),
 		look.Text(look.Small, look.Ink2, "The page that opens asks your browser which of these it has, and says so before anything is made."))...)
@@ -86,8 +57,8 @@ func (p *settingsPage) passkeyRows(u *UI, with func(string, fyne.CanvasObject) f
 		if k.LastUse > 0 {
 			used = "last used " + u.ago(k.LastUse)
 		}
-		text := parts.Column(0, look.Text(look.Strong, look.Ink, passkeyKind(k.Kind)),
-			look.Text(look.Small, look.Ink2, backupWords(k.BackupEligible)),
+		text := parts.Column(0, look.Text(look.Strong, look.Ink, means.Name(k.Kind)),
+			look.Text(look.Small, look.Ink2, means.Copies(k.BackupEligible)),
 			look.Text(look.Small, look.Ink2, fmt.Sprintf("Enrolled %s, %s", day(u.at(k.EnrolledAt)), used)),
 			look.Para(append(append([]look.Run{{Text: "Digits " + spaced(k.Digits) + ", answers for ", Style: look.Small, Color: look.Ink3}}, hostile.Runs(look.MonoS.Box(18), look.Ink3, k.RPID)...),
 				look.Run{Text: "", Style: look.Small, Color: look.Ink3})...))

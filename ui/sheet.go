@@ -303,7 +303,7 @@ func (s *sheet) decide() {
 		return
 	}
 	d.ID, d.Digest = s.doc.ID, s.doc.Digest
-	s.busy, s.named = true, "Confirm: "+name
+	s.busy, s.named = true, name
 	s.refresh()
 	s.u.touch()
 	s.u.opts.Go(func() {

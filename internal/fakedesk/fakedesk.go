@@ -151,6 +151,12 @@ func (d *Desk) Open(_ context.Context, id string) (approvals.Sheet, error) {
 	return s, d.Err
 }
 
+// Look implements [approvals.Owner].
+func (d *Desk) Look(ctx context.Context, id string) (approvals.Sheet, error) { return d.Open(ctx, id) }
+
+// Opened implements [approvals.Owner]. This desk does not keep it.
+func (d *Desk) Opened() string { return "" }
+
 // Closed implements [approvals.Owner].
 func (d *Desk) Closed(id string) {
 	d.mu.Lock()

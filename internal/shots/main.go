@@ -45,7 +45,7 @@ type stage struct {
 	ui    *ui.UI
 	now   time.Time
 	shown fyne.Window // what is drawn
-	hold  bool        // what is asked of the desk next does not come to an end
+	hold  bool        // what is asked of the desk does not come to an end
 }
 
 func (s *stage) root() fyne.CanvasObject { return s.shown.Canvas().Content() }
@@ -104,8 +104,14 @@ func (s *stage) ceremony(id string, state approvals.CeremonyState) {
 	s.sheet(id)
 	s.confirm("Share dates only")
 	s.wait()
+	s.asks(id, state)
+}
+
+// asks presses the button that confirms, and leaves the confirmation by passkey in that state.
+func (s *stage) asks(id string, state approvals.CeremonyState) {
 	s.hold = true
 	s.press("Confirm")
+	s.hold = false
 	s.desk.Set(func(d *fakedesk.Desk) { d.Asking = fakedesk.Ceremony(id, state) })
 }
 
@@ -368,9 +374,7 @@ func views() []view {
 			s.take("Approve once")
 			s.read()
 			s.wait()
-			s.hold = true
-			s.press("Confirm")
-			s.desk.Set(func(d *fakedesk.Desk) { d.Asking = fakedesk.Ceremony("a1", approvals.CeremonyAsking) })
+			s.asks("a1", approvals.CeremonyAsking)
 		}},
 		{name: "activity-clicks", desk: fakedesk.Enrolled, size: window, do: func(s *stage) {
 			s.row("Activity")
@@ -396,11 +400,9 @@ func draw(v view, mode string) image.Image {
 		Zone: time.UTC,
 		Do:   func(f func()) { f() },
 		Go: func(f func()) {
-			if s.hold {
-				s.hold = false
-				return
+			if !s.hold {
+				f()
 			}
-			f()
 		},
 		Export:     func(string) (ui.File, string, error) { return nil, "", os.ErrPermission },
 		BackupFile: func() string { return "/home/owner/vault-2026-11-04.age" },
