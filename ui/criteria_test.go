@@ -363,6 +363,25 @@ func TestCriterion13TheButtonIsNamedAfterTheRow(t *testing.T) {
 	}
 }
 
+func TestLongLabelMovesTheButtonAndIsInertForIt(t *testing.T) {
+	s, w := decide(t, fakedesk.Travel(), small)
+	test.Tap(choice(t, w, "Share dates and passport number"))
+	if b := confirm(t, w); b.Label() != "Confirm: Share dates and passport number" || b.Size().Width < 600 {
+		t.Fatalf("the button reads %q and is %v", b.Label(), b.Size())
+	}
+	place(t, w, "Confirm: Share dates and passport number")
+	test.Tap(confirm(t, w))
+	test.Tap(choice(t, w, "Decline"))
+	if confirm(t, w).Label() != "Confirm: Share dates and passport number" {
+		t.Error("a click within the second after the rows moved was heard")
+	}
+	s.wait()
+	test.Tap(choice(t, w, "Decline"))
+	if b := confirm(t, w); b.Label() != "Confirm: Decline" || b.Size().Width > 400 {
+		t.Errorf("the button reads %q and is %v", b.Label(), b.Size())
+	}
+}
+
 func TestCriterion14To18TheFourWaysSendExactlyTheirResolution(t *testing.T) {
 	d := fakedesk.Travel()
 	d.Question.Options[1].Label = "No"
@@ -468,6 +487,7 @@ func TestRecoveryWordsAreHeldBack(t *testing.T) {
 	}
 	// what the desk holds back stays open too
 	s.desk.Outcome = approvals.Outcome{Code: "recovery_words"}
+	s.wait()
 	test.Tap(confirm(t, w))
 	contains(t, w.Canvas().Content(), "was held back")
 	if len(s.desk.Decisions) != 1 || confirm(t, w) == nil {
@@ -663,6 +683,8 @@ func TestCriterion28And29WhatIsBehindAnOption(t *testing.T) {
 	}
 	readAll(w)
 	test.Tap(unseen)
+	readAll(w)
+	s.wait() // its label takes a line of its own, which moves the rows
 	test.Tap(confirm(t, w))
 	contains(t, w.Canvas().Content(), "This selects it and signs nothing.")
 	if len(s.desk.Decisions) != 0 {

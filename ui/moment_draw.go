@@ -703,21 +703,8 @@ func hatchOff(name string) fyne.CanvasObject {
 	return parts.Middle(36, parts.Row(8, look.NewIcon("off", 14, look.Ink2), look.Text(look.Small.Box(16), look.Ink2, text).OneLine()))
 }
 
-// foot is the footer: Decline, then the ways out and the button, then the caption.
-func (m *momentSheet) foot(width float32) []fyne.CanvasObject {
-	d, s := m.d, m.s
-	var out []fyne.CanvasObject
-	gap := func(h float32) { out = append(out, parts.Space(0, h/look.Scale())) }
-	if m.about != "" {
-		out = append(out, m.askPanel())
-		gap(d.foot)
-	}
-	if m.answer.Visible() {
-		out = append(out, parts.Column(4, look.Text(look.CaptionM, look.Ink2, "Your answer, in your own words"), m.answer))
-		gap(d.foot)
-	}
-	out = append(out, m.no)
-	gap(min(d.foot, 12))
+// ways are the two ways out, or what is said in the place of one that is off.
+func (m *momentSheet) ways() []fyne.CanvasObject {
 	var ways []fyne.CanvasObject
 	off := func(on *parts.Choice, name string) {
 		if on != nil {
@@ -731,30 +718,63 @@ func (m *momentSheet) foot(width float32) []fyne.CanvasObject {
 	if len(ways) == 0 {
 		ways = append(ways, parts.Middle(36, parts.Row(8, look.NewIcon("off", 14, look.Ink2), look.Text(look.Small.Box(16), look.Ink2, "The agent turned off both other ways.\nYou can only choose or decline.").OneLine())))
 	}
+	return ways
+}
+
+// needsLine says whether the button's label asks for a line of its own.
+func (m *momentSheet) needsLine(width float32) bool {
+	size := float32(14)
+	if width < 860 {
+		size = 13
+	}
+	need := max(parts.NaturalWidth(parts.NewButton(parts.Primary, "", m.s.confirm.Label(), nil).Text(size)), look.S(200))
+	for _, w := range m.ways() {
+		need += parts.NaturalWidth(w) + 8
+	}
+	return need > width-48
+}
+
+// foot is the footer: Decline, then the ways out and the button, then the caption.
+func (m *momentSheet) foot(width float32) []fyne.CanvasObject {
+	d, s := m.d, m.s
+	var out []fyne.CanvasObject
+	gap := func(h float32) { out = append(out, parts.Space(0, h/look.Scale())) }
+	if m.about != "" {
+		out = append(out, m.askPanel())
+		gap(d.foot)
+	}
+	if m.answer.Visible() {
+		if m.held {
+			out = append(out, parts.Banner(parts.Notice, "warning", "", heldBack, nil))
+			gap(d.foot)
+		}
+		out = append(out, parts.Column(4, look.Text(look.CaptionM, look.Ink2, "Your answer, in your own words"), m.answer))
+		gap(d.foot)
+	}
+	out = append(out, m.no)
+	gap(min(d.foot, 12))
+	ways := m.ways()
 	s.confirm.High(36)
 	size := float32(14)
 	if m.width() < 860 {
 		size = 13
 	}
 	s.confirm.Text(size)
-	need := float32(8 * len(ways))
-	for _, w := range ways {
-		need += parts.NaturalWidth(w)
-	}
-	inner := width - 48
-	wide := max(parts.NaturalWidth(s.confirm), look.S(200))
+	s.confirm.Least(200)
+	m.ownLine = !large() && m.needsLine(width)
 	switch {
 	case large():
 		out = append(out, parts.Equal(12, ways...))
 		gap(8)
 		s.confirm.High(30)
 		out = append(out, s.confirm)
-	case need+wide > inner:
+	case m.ownLine:
 		out = append(out, parts.Row(8, append(ways, parts.Spring())...))
 		gap(8)
 		out = append(out, s.confirm)
-	case inner-need > 300:
-		out = append(out, parts.Row(8, append(ways, parts.Spring(), parts.Size(max(260, parts.NaturalWidth(s.confirm))/look.Scale(), 0, s.confirm))...))
+	case m.width() >= 860:
+		s.confirm.Least(260)
+		out = append(out, parts.Row(8, append(ways, parts.Spring(), s.confirm)...))
 	default:
 		out = append(out, parts.Row(8, append(ways, parts.Grow(s.confirm))...))
 	}

@@ -265,6 +265,9 @@ func (s *sheet) refresh() {
 		}
 	}
 	s.confirm.Set(name, s.group.Taken() != nil && why == "" && !s.busy)
+	if s.moment != nil && s.moment.moved() {
+		return
+	}
 	if why == "" {
 		why = closing
 		if s.moment != nil {

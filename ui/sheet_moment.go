@@ -49,7 +49,9 @@ type momentSheet struct {
 	stepHead         *parts.Heading
 
 	d                         density
-	asOne                     bool
+	asOne, ownLine            bool // the briefing scrolls with the options; the button has a line of its own
+	moving                    bool // the parts are being put in their places for a new label
+	held                      bool // the answer looks like recovery words
 	briefing, options, page   *parts.Scroll
 	readBriefing, readOptions bool
 	readPage                  map[int]bool
@@ -115,7 +117,16 @@ func (s *sheet) decision() {
 	m.answer = parts.NewArea("Your answer. Enter begins a new line, Ctrl and Enter confirms.", answerMost, 3)
 	m.answer.Watch(s)
 	m.answer.Submit = s.decide
-	m.answer.OnChanged = func(string) { s.refused = ""; s.refresh() }
+	m.answer.OnChanged = func(text string) {
+		s.refused = ""
+		if held := moment.HoldsRecoveryWords(text); held != m.held {
+			m.held = held
+			s.gate.arm()
+			s.arrange(false)
+			return
+		}
+		s.refresh()
+	}
 	m.answer.Over = func() {
 		s.refused = fmt.Sprintf("An answer holds %s characters at most; the rest was not taken.", parts.Number(answerMost))
 		s.refresh()
@@ -188,7 +199,7 @@ func (m *momentSheet) verdict() (approvals.Decision, string, string) {
 
 const sendQuestion = "Send the question"
 
-const heldBack = "Held back: this looks like recovery words. Nobody who asks for them needs them. Take them out to go on."
+const heldBack = "Held back: this looks like recovery words. Nobody who asks for them needs them."
 
 // name is what an option is called on the button: its label, or its number where the label is long or
 // holds what has to be marked.
@@ -249,6 +260,18 @@ func (m *momentSheet) partial() bool {
 		}
 	}
 	return false
+}
+
+// moved puts the button on a line of its own, or back, when its label asks for it.
+func (m *momentSheet) moved() bool {
+	if m.moving || m.step || m.s.over || large() || m.doc.Repetition.Answered != "" || m.needsLine(m.width()) == m.ownLine {
+		return false
+	}
+	m.s.gate.arm()
+	m.moving = true
+	m.s.arrange(false)
+	m.moving = false
+	return true
 }
 
 // confirming shows the selected option whole before it is confirmed. It says whether the decision

@@ -274,6 +274,11 @@ func views() []view {
 		{name: "sheet-moment-signs-confirm", desk: fakedesk.Deciding, size: wide, do: func(s *stage) { s.sheet("m4"); s.confirm("It leaves today") }},
 		{name: "sheet-moment-twins", desk: fakedesk.Deciding, size: small, do: func(s *stage) { s.sheet("m5") }},
 		{name: "sheet-moment-right-to-left", desk: fakedesk.Deciding, size: wide, do: func(s *stage) { s.sheet("m6") }},
+		{name: "sheet-moment-long-label", desk: fakedesk.Deciding, size: small, do: func(s *stage) {
+			s.sheet("m1")
+			s.shown.Resize(small)
+			s.take("Share dates and passport number")
+		}},
 		{name: "sheet-moment-answer", desk: fakedesk.Deciding, size: small, do: func(s *stage) {
 			s.sheet("m1")
 			s.take("Answer in my own words")
@@ -431,8 +436,8 @@ func write(path string, img image.Image) error {
 	return f.Close()
 }
 
-// reduced is a picture with the 256 colours that it uses most, in which the steps between them that soften
-// the edges of letters are drawn with the nearest.
+// reduced is a picture in 256 colours: those that it uses most, and those that are far from all of these. The
+// steps that soften the edges of letters are drawn with the nearest.
 func reduced(img image.Image) image.Image {
 	count := map[color.RGBA]int{}
 	b := img.Bounds()
@@ -442,18 +447,37 @@ func reduced(img image.Image) image.Image {
 			count[at(x, y)]++
 		}
 	}
-	list := slices.SortedFunc(maps.Keys(count), func(p, q color.RGBA) int {
+	all := slices.SortedFunc(maps.Keys(count), func(p, q color.RGBA) int {
 		if c := count[q] - count[p]; c != 0 {
 			return c
 		}
 		return cmp.Compare(uint32(p.R)<<16|uint32(p.G)<<8|uint32(p.B), uint32(q.R)<<16|uint32(q.G)<<8|uint32(q.B))
 	})
-	palette := color.Palette{}
-	for _, c := range list[:min(len(list), 256)] {
+	far := make([]int, len(all)) // squared distance to the nearest colour that was taken
+	for i := range far {
+		far[i] = 3 * 255 * 255
+	}
+	var palette color.Palette
+	take := func(c color.RGBA) {
 		palette = append(palette, c)
+		for i, o := range all {
+			r, g, b := int(o.R)-int(c.R), int(o.G)-int(c.G), int(o.B)-int(c.B)
+			far[i] = min(far[i], r*r+g*g+b*b)
+		}
+	}
+	for len(palette) < min(len(all), 256) {
+		next := len(palette)
+		if next >= 64 {
+			for i := range all {
+				if far[i]*count[all[i]] > far[next]*count[all[next]] {
+					next = i
+				}
+			}
+		}
+		take(all[next])
 	}
 	index := map[color.RGBA]uint8{}
-	for c := range count {
+	for _, c := range all {
 		index[c] = uint8(palette.Index(c))
 	}
 	out := image.NewPaletted(b, palette)

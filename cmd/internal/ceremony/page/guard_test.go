@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"io"
@@ -233,8 +234,15 @@ func TestPageGoes(t *testing.T) {
 	}
 	body := s + "}"
 	_, err = io.WriteString(conn, "POST /end HTTP/1.1\r\nHost: "+strings.TrimPrefix(a.origin, "http://")+"\r\nOrigin: "+a.origin+
-		"\r\nContent-Type: application/json\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n"+body)
+		"\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n")
 	if err != nil {
+		t.Fatal(err)
+	}
+	// The page is asked for the rest when it was seen to be this user's.
+	if line, err := bufio.NewReader(conn).ReadString('\n'); line != "HTTP/1.1 100 Continue\r\n" {
+		t.Fatalf("%q %v", line, err)
+	}
+	if _, err := io.WriteString(conn, body); err != nil {
 		t.Fatal(err)
 	}
 	conn.Close()

@@ -359,7 +359,9 @@ func frame(origin string) string {
 }
 
 // A page of the same name on another port, which has to know that name, does not
-// replace the passkey either: it cannot know the user id.
+// replace the passkey either: it cannot know the user id. One that also knew the
+// passkey's id could have Chromium forget it (signalUnknownCredential): nothing is
+// confirmed by that, and the second passkey is there for it.
 func TestHostilePageOfTheSameName(t *testing.T) {
 	tb := newTab(t, inside)
 	key := tb.enrol(vaultRPID)

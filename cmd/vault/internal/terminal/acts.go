@@ -61,7 +61,7 @@ func (s *Surface) create(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	c.PutOff = !strings.EqualFold(now, "yes")
+	c.PutOff = strings.EqualFold(now, "later")
 	if err := s.owner.Create(ctx, c); err != nil {
 		return err
 	}
@@ -88,8 +88,8 @@ func (s *Surface) restore(ctx context.Context, args []string) error {
 	if err != nil || p == "" {
 		return err
 	}
-	if len(args) == 1 {
-		file, aerr := filepath.Abs(args[0])
+	if len(args) > 0 { // a name may have blanks
+		file, aerr := filepath.Abs(strings.Join(args, " "))
 		if aerr != nil {
 			return aerr
 		}
@@ -260,14 +260,17 @@ func (p *page) logReport(r approvals.LogReport) {
 }
 
 func (s *Surface) backup(ctx context.Context, args []string) error {
-	return s.named(ctx, args, "new file", "Written. It opens with the passphrase you gave, or with age.",
-		func(ctx context.Context, file string) error {
-			file, err := filepath.Abs(file)
-			if err != nil {
-				return err
-			}
-			return s.owner.Backup(ctx, file, keys.SurfaceTerminal)
-		})
+	if len(args) == 0 {
+		return s.console.Print("Type the name of a new file after it.\n")
+	}
+	file, err := filepath.Abs(strings.Join(args, " "))
+	if err != nil {
+		return err
+	}
+	if err := s.owner.Backup(ctx, file, keys.SurfaceTerminal); err != nil {
+		return err
+	}
+	return s.console.Print("Written. It opens with the passphrase you gave, or with age.\n")
 }
 
 func (s *Surface) instance(ctx context.Context, _ []string) error {
@@ -278,5 +281,8 @@ func (s *Surface) instance(ctx context.Context, _ []string) error {
 	if !ok {
 		return s.console.Print("Nothing was changed.\n")
 	}
-	return s.owner.NewInstance(ctx)
+	if err := s.owner.NewInstance(ctx); err != nil {
+		return err
+	}
+	return s.console.Print("A new instance has begun. Programs pair again.\n")
 }

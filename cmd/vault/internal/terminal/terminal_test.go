@@ -293,6 +293,19 @@ func TestCreating(t *testing.T) {
 	}
 }
 
+// Only the one word puts the words off.
+func TestWordsArePutOffByOneWordAlone(t *testing.T) {
+	for typed, want := range map[string]bool{"y": false, "yes": false, "": false, "now": false, "later": true, "Later": true} {
+		d := &desk{status: approvals.Status{State: approvals.StateNone}}
+		talk(t, d, step{wait: "Type create", typed: "create\r"}, step{wait: "Number [1]", typed: "2\r"},
+			step{wait: "Namespace", typed: "\r"}, step{wait: "Domain [", typed: "\r"}, step{wait: "Kind [", typed: "\r"},
+			step{wait: "recovery words now", typed: typed + "\r"}, step{wait: "Created.", typed: "quit\r"})
+		if len(d.created) != 1 || d.created[0].PutOff != want {
+			t.Errorf("%q: created %+v, want put off %v", typed, d.created, want)
+		}
+	}
+}
+
 func TestUnknownCommandsAreNotEchoed(t *testing.T) {
 	d := open()
 	screen := talk(t, d, step{wait: "vault> ", typed: "approve\r"}, step{wait: "not a command", typed: "lock\r"}, step{wait: "locked", typed: "quit\r"})
