@@ -38,11 +38,11 @@ func (a *asking) set(v approvals.CeremonyView) {
 	if v.State != a.view.State || v.For != a.view.For || v.Digits != a.view.Digits {
 		a.gate.arm()
 		a.compare = nil
-		switch v.State {
-		case approvals.CeremonyCompare:
+		switch {
+		case v.State == approvals.CeremonyCompare:
 			a.compare = a.question("The digits are the same", "The page is this vault’s, and goes on.",
 				"They are not the same", "The page is not this vault’s. Nothing is decided.")
-		case approvals.CeremonyMine:
+		case v.State == approvals.CeremonyMine && v.For == "enrol": // answered, once it is for another step
 			a.compare = a.question("It is mine", "The digits on the page are the same, and you used this passkey yourself.",
 				"It is not mine", "The new passkey is forgotten. Nothing is changed.")
 		}

@@ -51,6 +51,9 @@ func (s *Surface) confirmed(ctx context.Context, f func(context.Context) (approv
 			continue
 		}
 		shown = v
+		if v.State == approvals.CeremonyMine && v.For != "enrol" {
+			continue // compared already
+		}
 		if err := s.console.Print(CeremonyText(v, s.loc)); err != nil {
 			return approvals.Outcome{}, err
 		}
