@@ -278,7 +278,7 @@ type Decision struct {
 	// approval counts: the terminal surface has no pointer that a person alone can move. Where a
 	// passkey is enrolled Confirm takes its place.
 	Prove keys.Surface
-	// Confirm asks for a passkey whatever the policy says, also before a decline; without one the
+	// Confirm asks for a passkey for an approval or a resolution whatever the policy says; without one the
 	// outcome is "no_passkey". For surfaces on which any program of the account can press the keys.
 	Confirm bool
 }

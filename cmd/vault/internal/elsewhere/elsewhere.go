@@ -1,7 +1,7 @@
 // Package elsewhere lets the owner look at what waits, and have a passkey asked for
 // it, from another terminal than the desk's own: over a socket in the vault's
 // folder, which only the owner's account can open. It can list, show, and open a
-// ceremony, for approving and for declining, and nothing else. Any program of the account
+// ceremony that approves, and nothing else. Any program of the account
 // can ask for that; none can answer the passkey. Looking records nothing.
 package elsewhere
 
@@ -37,7 +37,7 @@ type Question struct {
 	Do      string `json:"do"` // "pending" | "show" | "decide"
 	ID      string `json:"id,omitempty"`
 	Digest  string `json:"digest,omitempty"`  // decide: that of the sheet as it was shown
-	Verdict string `json:"verdict,omitempty"` // decide: "approve" | "option" | "decline"
+	Verdict string `json:"verdict,omitempty"` // decide: "approve" | "option"
 	Option  int    `json:"option,omitempty"`  // from 0
 	Name    string `json:"name,omitempty"`    // approve a pairing: the owner's name for the program
 }
@@ -153,8 +153,6 @@ func decide(ctx context.Context, owner approvals.Owner, loc *time.Location, q Qu
 		d.Verdict, d.Name = approvals.VerdictApprove, q.Name
 	case "option":
 		d.Verdict, d.Option = approvals.VerdictOption, q.Option
-	case "decline":
-		d.Verdict = approvals.VerdictDecline
 	default:
 		tell(Told{Code: "malformed"})
 		return

@@ -106,7 +106,7 @@ func TestLookingOpensNothing(t *testing.T) {
 
 // Whatever is asked, nothing is decided but by a ceremony: each decision that reaches the desk asks for one.
 func TestDecidingAlwaysAsksForAPasskey(t *testing.T) {
-	for _, verdict := range []string{"approve", "decline", "option"} {
+	for _, verdict := range []string{"approve", "option"} {
 		d := newDesk()
 		if _, last := ask(d, Question{Do: "decide", ID: "p_1", Digest: "0x11", Verdict: verdict}); last.Code != "done" {
 			t.Errorf("%s: %+v", verdict, last)
@@ -128,6 +128,7 @@ func TestWhatIsNotDecided(t *testing.T) {
 		"another digest":   {func(_ *desk, q *Question) { q.Digest = "0x12" }, "changed"},
 		"another request":  {func(_ *desk, q *Question) { q.ID = "p_2" }, "gone"},
 		"a grant":          {func(_ *desk, q *Question) { q.Verdict = "grant" }, "malformed"},
+		"a decline":        {func(_ *desk, q *Question) { q.Verdict = "decline" }, "malformed"},
 		"an answer":        {func(_ *desk, q *Question) { q.Verdict = "answer" }, "malformed"},
 		"another question": {func(_ *desk, q *Question) { q.Do = "unlock" }, "malformed"},
 	} {
