@@ -391,6 +391,9 @@ func (v ownerView) Closed(id string) { v.d.closed(id) }
 
 // Decide implements [Owner].
 func (v ownerView) Decide(ctx context.Context, dec Decision) (Outcome, error) {
+	if dec.Confirm {
+		return Outcome{Code: OutcomeNoPasskey}, nil
+	}
 	return v.d.decide(ctx, dec)
 }
 
