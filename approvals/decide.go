@@ -362,7 +362,7 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 	if dec.Prove != "" {
 		k, err := d.openKeys()
 		if err == nil {
-			err = k.Prove(ctx, dec.Digest, dec.Prove)
+			err = d.attended(ctx, k, func(ctx context.Context) error { return k.Prove(ctx, dec.Digest, dec.Prove) })
 		}
 		if err != nil {
 			return d.outcome(it, err, "")

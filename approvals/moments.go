@@ -846,7 +846,7 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 	if dec.Prove != "" && dec.Verdict != VerdictDecline {
 		k, err := d.openKeys()
 		if err == nil {
-			err = k.Prove(ctx, dec.Digest, dec.Prove)
+			err = d.attended(ctx, k, func(ctx context.Context) error { return k.Prove(ctx, dec.Digest, dec.Prove) })
 		}
 		if err != nil {
 			return d.outcome(it, err, "")

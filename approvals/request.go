@@ -335,10 +335,11 @@ func (d *Desk) addressOf(ctx context.Context, env *envelope.ActionEnvelope, raw 
 	case k == nil:
 		return "", refuse(CodeLocked)
 	}
-	ctx, cancel := context.WithTimeout(ctx, keysPatience)
-	defer cancel()
-	address, err := k.Address(ctx, raw)
-	if err != nil {
+	var address string
+	if err := d.patient(ctx, k, func(ctx context.Context) (err error) {
+		address, err = k.Address(ctx, raw)
+		return err
+	}); err != nil {
 		return "", asRefusal(err)
 	}
 	record, err := d.record(env, address)
