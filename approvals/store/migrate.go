@@ -151,7 +151,8 @@ CREATE TABLE notes (
 	count   INTEGER NOT NULL
 );
 `, `
-CREATE INDEX requests_asked ON requests (client, digest, request, state);
+CREATE INDEX requests_names ON requests (seq, client, request, digest, state);
+DROP INDEX requests_seq;
 `}
 
 // migrate brings the schema from one number to Format.
