@@ -275,8 +275,12 @@ type Decision struct {
 	Option     int    // VerdictOption: index of the option
 	Answer     string // VerdictAnswer: the owner's own words, as typed
 	// Prove, where set, asks for the passphrase in that form of the secret window before an
-	// approval counts: the terminal surface has no pointer that a person alone can move.
+	// approval counts: the terminal surface has no pointer that a person alone can move. Where a
+	// passkey is enrolled Confirm takes its place.
 	Prove keys.Surface
+	// Confirm asks for a passkey for an approval or a resolution whatever the policy says; without one the
+	// outcome is "no_passkey". For surfaces on which any program of the account can press the keys.
+	Confirm bool
 }
 
 // Outcome is what came of a decision. Where it waited for a passkey and nothing was done, Code is the
@@ -458,6 +462,11 @@ type Owner interface {
 	Inbox() []Item
 	// Open gives the sheet of the row that may be opened now and records that it was seen.
 	Open(ctx context.Context, id string) (Sheet, error)
+	// Look gives the sheet of any row without opening it: nothing is recorded, no place changes, and nothing can
+	// be decided on what it gives.
+	Look(ctx context.Context, id string) (Sheet, error)
+	// Opened is the row that a surface has open, or "".
+	Opened() string
 	// Closed says that a sheet was closed without a decision: nothing is decided.
 	Closed(id string)
 	Decide(ctx context.Context, d Decision) (Outcome, error)

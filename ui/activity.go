@@ -71,6 +71,9 @@ func (p *activityPage) view(u *UI) fyne.CanvasObject {
 		out = append(out, parts.Space(0, 14), parts.Banner(parts.Alarm, "error", "The log could not be read", "Nothing was changed. "+safe(u.state.EventErr), nil))
 	}
 	if p.group == "decision" {
+		if table := u.clickTable(); table != nil {
+			out = append(out, parts.Space(0, 14), section("What you approved in the last 24 hours, by click and by passkey"), parts.Space(0, 6), table)
+		}
 		if table := u.rates(""); table != nil {
 			out = append(out, parts.Space(0, 14), section("How agents ask for decisions, since they were paired"), parts.Space(0, 6), table)
 		}

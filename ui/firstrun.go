@@ -22,6 +22,7 @@ type firstRun struct {
 	words    *parts.Group
 	form     domainForm
 	creation approvals.Creation
+	offered  *offer // after the vault was made, or nil
 }
 
 func (f *firstRun) init(u *UI) {
@@ -161,6 +162,9 @@ func (f *firstRun) run(u *UI) {
 				what = "Restored. The addresses are the same as before"
 			}
 			u.banner = &banner{parts.Calm, "check", what, "It opens its first page."}
+			if !f.restore && c.Protection != keys.ProtectKeyring {
+				f.offerPasskey(u)
+			}
 		}
 	})
 }

@@ -101,6 +101,9 @@ func (u *UI) banners() []fyne.CanvasObject {
 	if b := u.banner; b != nil {
 		out = append(out, parts.Banner(b.tone, b.icon, b.what, b.more, nil))
 	}
+	if u.asking != nil {
+		return append(out, u.ceremonyPanel())
+	}
 	if u.busy != "" {
 		out = append(out, parts.Banner(parts.Calm, "clock", busyWords(u.busy), "", nil))
 	}
@@ -111,6 +114,8 @@ func busyWords(what string) string {
 	switch what {
 	case "secret":
 		return "Look at the secret window: passphrases and words are typed and shown there and nowhere else."
+	case "passkey":
+		return "The vault asks for a confirmation where one is needed."
 	case "verify":
 		return "The vault reads its log from the first entry."
 	}

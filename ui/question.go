@@ -16,10 +16,13 @@ type question struct {
 	confirm *parts.Button
 	acts    map[*parts.Choice]func()
 	back    func()
+	changed func() // draws anew after a choice; nil refreshes the main window
+	keys    parts.Keys
+	above   fyne.CanvasObject // what is to be known before, or nil
 }
 
 func newQuestion(u *UI, back func()) *question {
-	q := &question{u: u, gate: &gate{now: u.opts.Now}, group: &parts.Group{}, acts: map[*parts.Choice]func(){}, back: back}
+	q := &question{u: u, gate: &gate{now: u.opts.Now}, group: &parts.Group{}, acts: map[*parts.Choice]func(){}, back: back, keys: u}
 	q.confirm = parts.NewButton(parts.Primary, "", nothing, func() {
 		u.touch()
 		if t := q.group.Taken(); t != nil && q.gate.open() {
@@ -35,16 +38,26 @@ func newQuestion(u *UI, back func()) *question {
 		} else {
 			q.confirm.Set(nothing, false)
 		}
-		u.root.Refresh()
+		if q.changed != nil {
+			q.changed()
+		} else {
+			u.root.Refresh()
+		}
 	}
 	q.gate.arm()
 	return q
 }
 
+// watch lets another window hear of the keys. It is called before answers are added.
+func (q *question) watch(k parts.Keys) {
+	q.keys = k
+	q.confirm.Watch(k)
+}
+
 // add adds an answer. Blocked, if not empty, is why it is not possible.
 func (q *question) add(label, why, blocked string, act func()) *parts.Choice {
 	c := q.group.Add(label, label, why, q.gate.open)
-	c.Watch(q.u)
+	c.Watch(q.keys)
 	q.acts[c] = act
 	if blocked != "" {
 		c.Block(blocked)
@@ -54,6 +67,9 @@ func (q *question) add(label, why, blocked string, act func()) *parts.Choice {
 
 func (q *question) view(u *UI) fyne.CanvasObject {
 	objs := []fyne.CanvasObject{}
+	if q.above != nil {
+		objs = append(objs, q.above, parts.Space(0, 2))
+	}
 	for _, c := range q.group.Choices() {
 		objs = append(objs, c)
 	}

@@ -16,7 +16,7 @@ import (
 
 // settingsPage shows what protects the vault and how the window behaves.
 type settingsPage struct {
-	asking   string // "protection", "words", "backup", "instance" or ""
+	asking   string // "protection", "words", "backup", "instance", "enrol", "other name", "remove P", "card", "rule N" or ""
 	question *question
 }
 
@@ -45,13 +45,19 @@ func (p *settingsPage) view(u *UI) fyne.CanvasObject {
 		}
 	}
 	words, wordsMore, show := "Written down and asked back", "Showing them again needs a passkey, and none is enrolled.", fyne.CanvasObject(parts.Space(0, 0))
+	if len(u.state.Passkeys) > 0 {
+		wordsMore, show = "A passkey confirms that they are shown again.", ask("words", "Show the words…")
+	}
 	if st.WordsDue || !st.Public.WordsShown {
 		words, wordsMore, show = "Not written down yet", "Without them a lost computer is a lost vault. Nobody else has a copy.", ask("words", "Show the words…")
 	}
 	security := []fyne.CanvasObject{
 		with("protection", line("Protection", protectionName(st.Public.Protection), why, ask("protection", "Change…"))),
 		with("words", line("Recovery words", words, wordsMore, show)),
-		line("Passkeys", "None is enrolled", "They are not part of this version. Until then programs that control the screen can approve here.", parts.Space(0, 0)),
+	}
+	security = append(security, p.passkeyRows(u, with)...)
+	if u.opts.Export != nil {
+		security = append(security, with("card", line("Owner card", "Your keys and passkeys, for others", "Whoever has it can check what you confirm, without this vault.", ask("card", "Export…"))))
 	}
 	if u.opts.BackupFile != nil {
 		security = append(security, with("backup", line("Backup", "Log and settings in one sealed file", "It does not replace the recovery words. Restoring it begins a new instance.", ask("backup", "Back up…"))))
@@ -123,6 +129,8 @@ func (p *settingsPage) view(u *UI) fyne.CanvasObject {
 	return parts.Column(0,
 		head("Settings", ""), parts.Space(0, 18),
 		section("What protects the vault"), parts.Space(0, 6), parts.Lined(security...), parts.Space(0, 24),
+		section("What needs a person"), parts.Space(0, 6), p.policyTable(u, with), parts.Space(0, 8),
+		look.Text(look.Caption, look.Ink3, "Asking a passkey counts at once. Leaving something to a click again is confirmed by a passkey. Declining needs neither."), parts.Space(0, 24),
 		section("This window"), parts.Space(0, 6), parts.Lined(window...), parts.Space(0, 8),
 		look.Text(look.Caption, look.Ink3, "A notification says that a request is waiting, and nothing else."), parts.Space(0, 24),
 		section("What this vault is"), parts.Space(0, 8), parts.Column(4, about...))
@@ -144,6 +152,11 @@ func (p *settingsPage) ask(u *UI, what string) {
 				u.banner = said
 			}
 		}
+	}
+	if p.askPasskeys(u, q, what) {
+		p.question = q
+		u.rebuild()
+		return
 	}
 	switch what {
 	case "protection":

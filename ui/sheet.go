@@ -44,8 +44,11 @@ type sheet struct {
 	result   *banner // what came of it, once over
 	next     string  // request that "Open next" opens, or ""
 	answered *approvals.AnsweredMoment
-	refused  string // why the desk did not take what was typed, until it is changed
-	drawn    string // what refresh has last brought on screen
+	refused  string  // why the desk did not take what was typed, until it is changed
+	drawn    string  // what refresh has last brought on screen
+	asking   *asking // confirmation by passkey that this decision waits for, or why it came to nothing
+	left     bool    // the owner went back from it
+	named    string  // what is confirmed, where no page shows it
 }
 
 // openSheet asks the desk for the request and opens its window. One sheet is open at a time.
@@ -177,6 +180,10 @@ func (s *sheet) resized(size fyne.Size) {
 	}
 	s.size = size
 	s.gate.arm()
+	if s.asking != nil {
+		s.arrange(s.compact)
+		return
+	}
 	if s.moment != nil {
 		s.arrange(false)
 		return
@@ -188,6 +195,12 @@ func (s *sheet) resized(size fyne.Size) {
 // arrange puts the parts in their places.
 func (s *sheet) arrange(compact bool) {
 	s.compact = compact
+	if s.asking != nil {
+		s.root.content = s.ceremonyPage()
+		s.root.Refresh()
+		s.refresh()
+		return
+	}
 	if s.moment != nil {
 		s.root.content = s.moment.content()
 		s.root.Refresh()
@@ -285,7 +298,7 @@ func (s *sheet) decide() {
 	if s.over || s.busy || s.confirm.Disabled() || !s.gate.open() {
 		return
 	}
-	d, _, why := s.verdict()
+	d, name, why := s.verdict()
 	if why != "" || s.needs() && !s.seen() {
 		return
 	}
@@ -293,7 +306,7 @@ func (s *sheet) decide() {
 		return
 	}
 	d.ID, d.Digest = s.doc.ID, s.doc.Digest
-	s.busy = true
+	s.busy, s.named = true, name
 	s.refresh()
 	s.u.touch()
 	s.u.opts.Go(func() {
@@ -312,10 +325,16 @@ func (s *sheet) came(d approvals.Decision, out approvals.Outcome, err error) {
 		code = k.Code
 	}
 	if code == "done" || code == "declined" {
+		s.asking = nil
 		s.answered = out.Answered
 		s.finish(s.done(d))
 		return
 	}
+	if end := endCode(out, err); end != "" {
+		s.unconfirmed(end)
+		return
+	}
+	s.asking = nil
 	switch code {
 	case "name_invalid", "name_taken", "grant_limits", "recovery_words", "answer_empty", "answer_too_large": // the request is still open: choose again
 		s.refused = sentences[code][0] + ". " + sentences[code][1]
@@ -448,6 +467,9 @@ func (s *sheet) follow(st state) {
 
 // close closes the window. Without a decision it tells the desk that there was none.
 func (s *sheet) close() {
+	if s.asking != nil && s.busy {
+		s.u.opts.Go(s.u.owner.CancelCeremony)
+	}
 	if !s.over || s.ended {
 		id := s.doc.ID
 		s.u.opts.Go(func() { s.u.owner.Closed(id) })

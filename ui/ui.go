@@ -24,6 +24,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/permit"
 	"vault/assets"
 	"vault/ui/hostile"
 	"vault/ui/look"
@@ -75,6 +76,7 @@ type UI struct {
 	domains  domainsPage
 	log      activityPage
 	set      settingsPage
+	asking   *asking // confirmation that no open sheet shows, or nil
 	waiting  map[string]bool
 	touched  time.Time
 
@@ -100,6 +102,10 @@ type state struct {
 	EventErr string
 	Asks     []approvals.AskView // of the moment that is open
 	Rates    []approvals.MomentRate
+	Ceremony *approvals.CeremonyView
+	Passkeys []approvals.PasskeyView
+	Policy   permit.Policy
+	Clicks   []approvals.ClickRate
 }
 
 // banner is a remark of the vault on the page that is open.
@@ -173,7 +179,10 @@ func (u *UI) Rearm() {
 
 // Tick draws anew what says how long ago something was. The program calls it about twice a minute.
 func (u *UI) Tick() {
-	if u.busy == "" && u.note == nil {
+	if s := u.sheet; s != nil && s.asking != nil {
+		s.arrange(s.compact) // the time that is left
+	}
+	if (u.busy == "" || u.asking != nil) && u.note == nil {
 		u.rebuild()
 	}
 }
@@ -198,6 +207,9 @@ func (u *UI) load() {
 		filter, asks := u.filter, u.asks
 		u.mu.Unlock()
 		s := state{Status: u.owner.Status(), Inbox: u.owner.Inbox(), Domains: u.owner.Domains(), Clients: u.owner.Clients(), Settings: u.owner.Settings()}
+		if v, open := u.owner.Ceremony(); open {
+			s.Ceremony = &v
+		}
 		if s.Status.State != approvals.StateNone {
 			events, err := u.owner.Events(filter)
 			s.Events = events
@@ -206,6 +218,10 @@ func (u *UI) load() {
 			}
 			if rates, err := u.owner.MomentRates(); err == nil {
 				s.Rates = rates
+			}
+			s.Passkeys, s.Policy = u.owner.Passkeys(), u.owner.Policy()
+			if clicks, err := u.owner.ClickRates(u.opts.Now().Add(-clicksFor).UnixMilli()); err == nil {
+				s.Clicks = clicks
 			}
 			if asks != "" {
 				if doc, err := u.owner.Open(u.ctx, asks); err == nil && doc.Moment != nil {
@@ -255,6 +271,7 @@ func (u *UI) apply(s state) {
 		}
 	}
 	u.notice(first)
+	u.followCeremony()
 	if u.sheet != nil {
 		u.sheet.follow(s)
 	}
@@ -361,6 +378,10 @@ func (u *UI) rebuild() {
 		}
 		u.root.set(u.framed(u.locked()))
 	default:
+		if u.first.offered != nil {
+			u.root.set(u.framed(u.first.offerView(u)))
+			break
+		}
 		u.root.set(u.framed(u.pages()))
 	}
 	if held == nil {

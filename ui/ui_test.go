@@ -937,6 +937,11 @@ func TestViews(t *testing.T) {
 		{"domains", fakedesk.Busy(), page("Domains")},
 		{"activity", fakedesk.Busy(), page("Activity")},
 		{"settings", fakedesk.Busy(), page("Settings")},
+		{"settings-passkeys", fakedesk.Enrolled(), page("Settings")},
+		{"ceremony", fakedesk.Enrolled(), func(s *stage) fyne.Window {
+			s.desk.Set(func(d *fakedesk.Desk) { d.Asking = fakedesk.Ceremony("policy", approvals.CeremonyAsking) })
+			return s.ui.Window()
+		}},
 		{"sheet-pairing", fakedesk.Busy(), sheet("p1")},
 		{"sheet-action", fakedesk.Busy(), sheet("a1")},
 		{"sheet-hostile", hostile(), sheet("a2")},

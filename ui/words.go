@@ -233,5 +233,9 @@ var kinds = map[string][3]string{
 	string(journal.KindMomentEnded):       {"A decision ended unanswered", "clock", "decision"},
 	string(journal.KindMomentNoted):       {"Could not be shown as a decision", "info", "decision"},
 	string(journal.KindMomentMissed):      {"Selected, not performed", "warning", "decision"},
+	string(journal.KindPasskeyAdded):      {"A passkey was enrolled", "key", "keys"},
+	string(journal.KindPasskeyRemoved):    {"A passkey was removed", "off", "keys"},
+	string(journal.KindPolicyChanged):     {"What needs a person was changed", "settings", "keys"},
+	string(journal.KindActConfirmed):      {"Confirmed by passkey", "key", "keys"},
 	string(journal.KindSnapshot):          {"The state was summed up", "file", ""},
 }

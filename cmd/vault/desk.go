@@ -10,6 +10,7 @@ import (
 	"vault/approvals"
 	"vault/approvals/folder"
 	"vault/approvals/plain"
+	"vault/cmd/vault/internal/elsewhere"
 	"vault/cmd/vault/internal/session"
 	"vault/cmd/vault/internal/wake"
 	"vault/ipc"
@@ -117,6 +118,11 @@ func (p *program) startDesk(ctx context.Context, show func(), surface func(conte
 		}
 	}); err != nil {
 		p.log(err)
+	} else {
+		defer func() { err = errors.Join(err, l.Close()) }()
+	}
+	if l, err := elsewhere.Listen(run, o.home(), owner, time.Local); err != nil {
+		p.log(err) // vault pending, show and decide then say that no vault is open
 	} else {
 		defer func() { err = errors.Join(err, l.Close()) }()
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vault/approvals"
+	"vault/approvals/means"
 	"vault/approvals/plain"
 	"vault/cmd/internal/hygiene"
 	"vault/cmd/vault/internal/survey"
@@ -74,7 +75,7 @@ func (p *program) findings(list []survey.Finding) (missing int, err error) {
 	return missing, nil
 }
 
-// clients says of each paired program what its user id lets it reach. An open vault
+// clients says which passkeys are enrolled, and of each paired program what its user id lets it reach. An open vault
 // is not disturbed for it, and no folder is made.
 func (p *program) clients(ctx context.Context, folder string) []survey.Finding {
 	if _, err := os.Lstat(folder); err != nil {
@@ -82,6 +83,10 @@ func (p *program) clients(ctx context.Context, folder string) []survey.Finding {
 	}
 	var out []survey.Finding
 	err := p.withDesk(ctx, func(o approvals.Owner) error {
+		for _, k := range o.Passkeys() {
+			out = append(out, survey.Finding{Name: "enrolled passkey " + k.Digits, Mark: survey.Works,
+				Sentence: means.Name(k.Kind) + ", for pages of " + k.RPID + ". " + means.Copies(k.BackupEligible)})
+		}
 		for _, c := range o.Clients() {
 			if c.Ended != "" {
 				continue
@@ -97,7 +102,7 @@ func (p *program) clients(ctx context.Context, folder string) []survey.Finding {
 		return nil
 	})
 	if err != nil {
-		return []survey.Finding{{Name: "clients", Mark: survey.Note, Sentence: "The vault is open, or cannot be looked at; paired programs are not listed.", Remedy: "See Agents there."}}
+		return []survey.Finding{{Name: "clients", Mark: survey.Note, Sentence: "The vault is open, or cannot be looked at; passkeys and paired programs are not listed.", Remedy: "See Settings and Agents there."}}
 	}
 	return out
 }

@@ -70,7 +70,6 @@ func (p *program) root() *cobra.Command {
 	c.AddCommand(
 		p.serveCommand(),
 		p.verifyCommand(),
-		p.cardCommand(),
 		p.logCommand(),
 		p.backupCommand(),
 		p.restoreCommand(),
@@ -80,6 +79,10 @@ func (p *program) root() *cobra.Command {
 		p.agentCommand(),
 		p.mcpCommand(),
 		p.momentCommand(),
+		p.pendingCommand(),
+		p.showCommand(),
+		p.decideCommand(),
+		p.cardCommand(),
 		p.versionCommand(),
 		p.secretCommand(),
 		p.ceremonyCommand(),

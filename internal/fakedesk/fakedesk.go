@@ -151,6 +151,12 @@ func (d *Desk) Open(_ context.Context, id string) (approvals.Sheet, error) {
 	return s, d.Err
 }
 
+// Look implements [approvals.Owner].
+func (d *Desk) Look(ctx context.Context, id string) (approvals.Sheet, error) { return d.Open(ctx, id) }
+
+// Opened implements [approvals.Owner]. This desk does not keep it.
+func (d *Desk) Opened() string { return "" }
+
 // Closed implements [approvals.Owner].
 func (d *Desk) Closed(id string) {
 	d.mu.Lock()
@@ -359,7 +365,9 @@ func (d *Desk) Compared(_ context.Context, same bool) error {
 }
 
 // CancelCeremony implements [approvals.Owner].
-func (d *Desk) CancelCeremony() { d.Set(func(d *Desk) { d.Asking = nil }) }
+func (d *Desk) CancelCeremony() {
+	d.Set(func(d *Desk) { d.Asking, d.Calls = nil, append(d.Calls, "cancel ceremony") })
+}
 
 // Passkeys implements [approvals.Owner].
 func (d *Desk) Passkeys() []approvals.PasskeyView {

@@ -26,7 +26,7 @@ var (
 	// the product must compute alike, who owns a folder.
 	leaves = []string{
 		"derive/jcs", "derive/tag",
-		"approvals/plain", "approvals/fourwords", "approvals/handshake",
+		"approvals/plain", "approvals/fourwords", "approvals/handshake", "approvals/unconfirmed", "approvals/means",
 		"internal/ownfolder", "internal/passphrase",
 	}
 
@@ -57,6 +57,8 @@ var table = []row{
 	{folder: "derive/tag", desk: true},
 	{folder: "approvals/plain", desk: true},
 	{folder: "approvals/fourwords", desk: true},
+	{folder: "approvals/unconfirmed", desk: true},
+	{folder: "approvals/means", desk: true},
 	{folder: "approvals/handshake", may: of("derive/jcs", "derive/tag"), desk: true},
 	{folder: "internal/ownfolder", desk: true},
 	{folder: "internal/passphrase", desk: true},

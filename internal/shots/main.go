@@ -45,6 +45,7 @@ type stage struct {
 	ui    *ui.UI
 	now   time.Time
 	shown fyne.Window // what is drawn
+	hold  bool        // what is asked of the desk does not come to an end
 }
 
 func (s *stage) root() fyne.CanvasObject { return s.shown.Canvas().Content() }
@@ -96,6 +97,22 @@ func (s *stage) confirm(label string) {
 	s.wait()
 	s.press("Confirm")
 	s.read()
+}
+
+// ceremony confirms an option and shows the confirmation by passkey in that state.
+func (s *stage) ceremony(id string, state approvals.CeremonyState) {
+	s.sheet(id)
+	s.confirm("Share dates only")
+	s.wait()
+	s.asks(id, state)
+}
+
+// asks presses the button that confirms, and leaves the confirmation by passkey in that state.
+func (s *stage) asks(id string, state approvals.CeremonyState) {
+	s.hold = true
+	s.press("Confirm")
+	s.hold = false
+	s.desk.Set(func(d *fakedesk.Desk) { d.Asking = fakedesk.Ceremony(id, state) })
 }
 
 // read scrolls every view to its end.
@@ -316,6 +333,58 @@ func views() []view {
 			s.row("Activity")
 			s.press("Decisions")
 		}},
+		{name: "settings-passkeys", desk: fakedesk.Enrolled, size: fyne.NewSize(1180, 1480), do: page("Settings")},
+		{name: "settings-enrol", desk: fakedesk.Busy, size: fyne.NewSize(1180, 900), do: func(s *stage) {
+			s.row("Settings")
+			s.press("Enrol a passkey")
+			s.take("Enrol a passkey")
+		}},
+		{name: "settings-mine", desk: fakedesk.Enrolled, size: window, do: func(s *stage) {
+			s.row("Settings")
+			s.desk.Set(func(d *fakedesk.Desk) { d.Asking = fakedesk.Ceremony("enrol", approvals.CeremonyMine) })
+			s.take("It is mine")
+		}},
+		{name: "settings-remove", desk: fakedesk.Enrolled, size: fyne.NewSize(1180, 900), do: func(s *stage) {
+			s.row("Settings")
+			s.press("Remove 480 791")
+			s.take("Remove this passkey")
+		}},
+		{name: "first-run-4-passkey", desk: fakedesk.Empty, size: fyne.NewSize(820, 700), do: func(s *stage) {
+			s.take("Keyring and passphrase")
+			s.press("Confirm")
+			s.wait()
+			s.press("Use these names")
+			s.take("Write the words down now")
+			s.wait()
+			s.press("Confirm")
+			s.desk.Set(func(d *fakedesk.Desk) { d.Stat = fakedesk.Fresh().Stat })
+			s.take("A passkey for every approval")
+		}},
+		{name: "sheet-moment-passkey", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) { s.ceremony("m1", approvals.CeremonyAsking) }},
+		{name: "sheet-moment-passkey-link", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) { s.ceremony("m1", approvals.CeremonyNoBrowser) }},
+		{name: "sheet-moment-passkey-digits", desk: fakedesk.DecidingByPasskey, size: fyne.NewSize(720, 820), do: func(s *stage) { s.ceremony("m1", approvals.CeremonyCompare) }},
+		{name: "sheet-moment-passkey-refused", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) {
+			s.sheet("m1")
+			s.take("Share dates only")
+			s.read()
+			s.wait()
+			s.press("Confirm")
+			s.read()
+			s.wait()
+			s.desk.Outcome.Code = "wrong_challenge"
+			s.press("Confirm")
+		}},
+		{name: "sheet-action-passkey", desk: fakedesk.Enrolled, size: sheet, do: func(s *stage) {
+			s.sheet("a1")
+			s.take("Approve once")
+			s.read()
+			s.wait()
+			s.asks("a1", approvals.CeremonyAsking)
+		}},
+		{name: "activity-clicks", desk: fakedesk.Enrolled, size: window, do: func(s *stage) {
+			s.row("Activity")
+			s.press("Decisions")
+		}},
 		{name: "inbox-200", desk: fakedesk.Busy, size: window, scale: 200},
 		{name: "inbox-demo", desk: demo, size: window},
 		{name: "sheet-demo", desk: demo, size: fyne.NewSize(720, 846), do: func(s *stage) { s.sheet("a1") }},
@@ -332,10 +401,14 @@ func draw(v view, mode string) image.Image {
 	}
 	s := &stage{app: app, desk: desk, now: fakedesk.Now}
 	s.ui = ui.New(app, desk, ui.Options{
-		Now:        func() time.Time { return s.now },
-		Zone:       time.UTC,
-		Do:         func(f func()) { f() },
-		Go:         func(f func()) { f() },
+		Now:  func() time.Time { return s.now },
+		Zone: time.UTC,
+		Do:   func(f func()) { f() },
+		Go: func(f func()) {
+			if !s.hold {
+				f()
+			}
+		},
 		Export:     func(string) (ui.File, string, error) { return nil, "", os.ErrPermission },
 		BackupFile: func() string { return "/home/owner/vault-2026-11-04.age" },
 	})

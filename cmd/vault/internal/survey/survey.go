@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/godbus/dbus/v5"
 
+	"vault/approvals/means"
 	"vault/cmd/internal/hygiene"
 	"vault/internal/ownfolder"
 	"vault/ipc/socket"
@@ -73,8 +75,34 @@ func Owner(ctx context.Context, p Place) []Finding {
 	add(display(ctx, p)...)
 	add(folderOf(p.Folder))
 	add(socketOf(ctx, p.Getenv)...)
-	add(Finding{"browser", Note, "Not needed yet: passkeys are not part of this version.", ""})
+	add(browser(p.Getenv))
+	for _, m := range means.All {
+		add(Finding{"passkey, " + strings.ToLower(m.Name), Note, m.Works, ""})
+	}
 	return out
+}
+
+// browser looks for a program that opens the page of a ceremony. Which passkeys it has only the page can ask.
+func browser(getenv func(string) string) Finding {
+	const name = "browser"
+	if runtime.GOOS != "linux" {
+		return Finding{name, Note, "The system's own browser is used for passkeys; it is not looked at.", ""}
+	}
+	var programs []string
+	for entry := range strings.SplitSeq(getenv("BROWSER"), ":") {
+		if argv := strings.Fields(entry); len(argv) > 0 {
+			programs = append(programs, argv[0])
+		}
+	}
+	if getenv("DISPLAY") != "" || getenv("WAYLAND_DISPLAY") != "" {
+		programs = append(programs, "xdg-open")
+	}
+	for _, program := range programs {
+		if path, err := exec.LookPath(program); err == nil {
+			return Finding{name, Works, "The page on which a passkey answers is opened with " + path + ". The page says which passkeys the browser has.", ""}
+		}
+	}
+	return Finding{name, Note, "No program here opens pages. The vault then gives a link to copy, and over SSH the forwarding line to type.", "Install a browser, or name one with BROWSER."}
 }
 
 func closed(r hygiene.Report) []Finding {

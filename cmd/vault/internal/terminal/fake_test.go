@@ -125,15 +125,24 @@ type desk struct {
 	created []approvals.Creation
 	locked  []string
 
+	passkeys []approvals.PasskeyView
+	ceremony *ceremony
+
 	asked     [][3]string
 	dismissed []string
 }
 
-func (d *desk) Watch(func()) func()      { return func() {} }
-func (d *desk) Status() approvals.Status { return d.status }
-func (d *desk) Touch()                   {}
-func (d *desk) Inbox() []approvals.Item  { return d.items }
-func (d *desk) Closed(id string)         { d.closed = append(d.closed, id) }
+func (d *desk) Watch(f func()) func() {
+	if d.ceremony != nil {
+		return d.ceremony.watch(f)
+	}
+	return func() {}
+}
+func (d *desk) Passkeys() []approvals.PasskeyView { return d.passkeys }
+func (d *desk) Status() approvals.Status          { return d.status }
+func (d *desk) Touch()                            {}
+func (d *desk) Inbox() []approvals.Item           { return d.items }
+func (d *desk) Closed(id string)                  { d.closed = append(d.closed, id) }
 func (d *desk) Domains() []approvals.DomainView {
 	return []approvals.DomainView{d.sheet.Action.Domain}
 }
@@ -150,6 +159,9 @@ func (d *desk) Decide(_ context.Context, x approvals.Decision) (approvals.Outcom
 		d.t.Error("a decision while the console still reads the terminal")
 	}
 	d.decided = append(d.decided, x)
+	if d.ceremony != nil && x.Confirm {
+		return d.ceremony.run(), nil
+	}
 	return d.outcome, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"vault/approvals"
-	"vault/approvals/keys"
 	"vault/approvals/moment"
 	"vault/approvals/moment/reading"
 	"vault/approvals/plain"
@@ -210,6 +209,7 @@ func (s *Surface) prepareMoment(ctx context.Context, sheet approvals.Sheet, key 
 			return false, s.console.Print("Held back: this looks like recovery words. Nobody who asks for them needs them. Nothing was sent.\n")
 		}
 		d.Answer = text
+		d.Confirm = len(s.owner.Passkeys()) > 0
 		return true, nil
 	case approvals.VerdictOption:
 		i, err := strconv.Atoi(key)
@@ -237,9 +237,9 @@ func (s *Surface) prepareMoment(ctx context.Context, sheet approvals.Sheet, key 
 		if err := s.console.Print(p.String()); err != nil {
 			return false, err
 		}
-		d.Prove = keys.SurfaceTerminal
-		return s.fourWords(ctx, sheet)
+		return s.proof(ctx, sheet, d)
 	}
+	d.Confirm = d.Verdict == approvals.VerdictQuestion && len(s.owner.Passkeys()) > 0
 	return true, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"vault/approvals"
 	"vault/approvals/fourwords"
 	"vault/approvals/keys"
+	"vault/approvals/unconfirmed"
 )
 
 // Surface is the desk on one terminal.
@@ -47,6 +48,14 @@ func commands() []command {
 		{"unlock", "", "open the vault", (*Surface).unlock},
 		{"lock", "", "lock the vault; its keys leave memory", (*Surface).lock},
 		{"words", "", "show the recovery words in the secret window", (*Surface).words},
+		{"passkeys", "", "list the enrolled passkeys", (*Surface).passkeys},
+		{"enrol", "[localhost]", "enrol a passkey; localhost for a browser that does not take the vault's own name", (*Surface).enrol},
+		{"forget", "N", "remove passkey N of the list; a passkey confirms it", (*Surface).forget},
+		{"policy", "", "what needs a passkey", (*Surface).policy},
+		{"stricter", "WHAT", "ask a passkey for every, signatures, decisions or unseen", (*Surface).stricter},
+		{"looser", "N", "drop rule N of the policy; a passkey confirms it", (*Surface).looser},
+		{"card", "FILE", "write the owner card to a new file; a passkey confirms it", (*Surface).card},
+		{"clicks", "", "what was approved by click and by passkey in the last day", (*Surface).clicks},
 		{"domain", "", "make a domain", (*Surface).domain},
 		{"domains", "", "list the domains with address and fingerprint", (*Surface).domains},
 		{"agents", "", "list the paired programs and their grants", (*Surface).agents},
@@ -206,8 +215,12 @@ var itemWords = map[approvals.ItemKind]string{
 }
 
 func (s *Surface) list(context.Context, []string) error {
-	items := s.owner.Inbox()
-	p := s.page()
+	return s.console.Print(List(s.owner.Inbox(), s.loc, false))
+}
+
+// List is the Inbox as checked text, each row with the number under which it can be opened, and with its id on request.
+func List(items []approvals.Item, loc *time.Location, ids bool) string {
+	p := &page{loc: loc}
 	if len(items) == 0 {
 		p.say("No one is waiting for you. Requests from your agents appear here, in the order they come.")
 	}
@@ -241,8 +254,11 @@ func (s *Surface) list(context.Context, []string) error {
 		if it.Next {
 			p.say("   can be opened now")
 		}
+		if ids {
+			p.field("   request", it.ID)
+		}
 	}
-	return s.console.Print(p.String())
+	return p.String()
 }
 
 func (s *Surface) open(ctx context.Context, args []string) error {
@@ -361,7 +377,6 @@ func (s *Surface) decide(ctx context.Context, sheet approvals.Sheet) (bool, erro
 // prepare asks what an approval needs beside the letter: a name, the size of a
 // grant, and the four words. It says whether to go on.
 func (s *Surface) prepare(ctx context.Context, sheet approvals.Sheet, d *approvals.Decision) (bool, error) {
-	d.Prove = keys.SurfaceTerminal
 	if sheet.Pairing != nil {
 		name, err := s.console.Ask(ctx, "Your name for it. Sheets show this name, never its own: ")
 		if err != nil {
@@ -395,6 +410,16 @@ func (s *Surface) prepare(ctx context.Context, sheet approvals.Sheet, d *approva
 			return false, err
 		}
 	}
+	return s.proof(ctx, sheet, d)
+}
+
+// proof says how the approval is proven: by a passkey where one is enrolled, else by the passphrase after four words.
+func (s *Surface) proof(ctx context.Context, sheet approvals.Sheet, d *approvals.Decision) (bool, error) {
+	if len(s.owner.Passkeys()) > 0 {
+		d.Confirm = true
+		return true, nil
+	}
+	d.Prove = keys.SurfaceTerminal
 	return s.fourWords(ctx, sheet)
 }
 
@@ -476,15 +501,18 @@ var undecided = map[string]bool{"cancelled": true, "wrong_passphrase": true, "re
 
 // send gives the decision to the desk and says what came of it.
 func (s *Surface) send(ctx context.Context, d approvals.Decision) (bool, error) {
-	out, err := s.owner.Decide(ctx, d)
+	var out approvals.Outcome
+	var err error
+	if d.Confirm {
+		out, err = s.confirmed(ctx, func(ctx context.Context) (approvals.Outcome, error) { return s.owner.Decide(ctx, d) })
+	} else {
+		out, err = s.owner.Decide(ctx, d)
+	}
 	if err != nil {
 		return false, err
 	}
 	p := s.page()
-	text, known := outcomeWords[out.Code]
-	if !known {
-		text = "Nothing was decided."
-	}
+	text, known := OutcomeText(out.Code)
 	p.say("%s", text)
 	if !known {
 		p.field("Code", out.Code)
@@ -501,7 +529,24 @@ func (s *Surface) send(ctx context.Context, d approvals.Decision) (bool, error) 
 	if out.Grant != "" {
 		p.field("Grant", out.Grant)
 	}
-	return known && !undecided[out.Code], s.console.Print(p.String())
+	return Ended(out.Code), s.console.Print(p.String())
+}
+
+// OutcomeText is what an outcome means, in words of ours, and whether there are any for its code.
+func OutcomeText(code string) (string, bool) {
+	if text, ok := outcomeWords[code]; ok {
+		return text, true
+	}
+	if what, more, ok := unconfirmed.Of(code); ok {
+		return what + ". " + more, true
+	}
+	return "Nothing was decided.", false
+}
+
+// Ended says whether a request with that outcome is over; else its sheet is as it was.
+func Ended(code string) bool {
+	_, known := outcomeWords[code]
+	return known && !undecided[code]
 }
 
 // pages prints text a screen at a time and gives the key that ended it: "" at the

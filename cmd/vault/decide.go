@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"vault/approvals"
+	"vault/approvals/keys"
+	"vault/approvals/plain"
+	"vault/cmd/vault/internal/elsewhere"
+	"vault/cmd/vault/internal/terminal"
+	"vault/cmd/vault/internal/tty"
+)
+
+// elsewhere asks the desk that is open, prints what it says, and gives its code.
+func (p *program) elsewhere(ctx context.Context, q elsewhere.Question) (elsewhere.Told, error) {
+	home, err := p.home()
+	if err != nil {
+		return elsewhere.Told{}, err
+	}
+	var last elsewhere.Told
+	_, err = elsewhere.Ask(ctx, home, q, func(t elsewhere.Told) error {
+		last = t
+		if t.Text == "" {
+			return nil
+		}
+		return p.printf("%s", plain.Terminal(t.Text))
+	})
+	if errors.Is(err, elsewhere.ErrNobody) {
+		return last, &failure{code: "not_running", status: statusNotDone}
+	}
+	return last, err
+}
+
+// outcome says what a code means and gives the exit status.
+func (p *program) outcome(code string) error {
+	if code == "done" {
+		return nil
+	}
+	text, known := terminal.OutcomeText(code)
+	if !known {
+		return &failure{code: code, status: statusNotDone}
+	}
+	if err := p.printf("%s\n", plain.TerminalLine(text)); err != nil {
+		return err
+	}
+	if code == "declined" {
+		return nil
+	}
+	return verdict(statusNotDone)
+}
+
+func (p *program) pendingCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "pending",
+		Short: "List what waits for you in the vault that is open",
+		Args:  none,
+		RunE: func(c *cobra.Command, _ []string) error {
+			t, err := p.elsewhere(c.Context(), elsewhere.Question{Do: "pending"})
+			if err != nil {
+				return err
+			}
+			return p.outcome(t.Code)
+		},
+	}
+}
+
+func (p *program) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "show ID",
+		Short: "Show one request of the vault that is open; decides and records nothing",
+		Args:  exactly(1, "the request, as vault pending lists it"),
+		RunE: func(c *cobra.Command, args []string) error {
+			t, err := p.elsewhere(c.Context(), elsewhere.Question{Do: "show", ID: args[0]})
+			if err != nil {
+				return err
+			}
+			return p.outcome(t.Code)
+		},
+	}
+}
+
+func (p *program) decideCommand() *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use:   "decide ID DIGEST approve|NUMBER",
+		Short: "Have a passkey asked for one request of the vault that is open",
+		Long: "Opens the page on which a passkey approves the request, or selects option NUMBER of a decision.\n" +
+			"DIGEST is that of the sheet, as vault show prints it. Nothing is decided without the passkey, and nothing else can be done here:\n" +
+			"decline in the window, or on the terminal of vault serve.",
+		Args: exactly(3, "the request, the digest of its sheet, and approve or the number of an option"),
+		RunE: func(c *cobra.Command, args []string) error {
+			q := elsewhere.Question{Do: "decide", ID: args[0], Digest: args[1], Verdict: args[2], Name: strings.TrimSpace(name)}
+			if q.Verdict != "approve" {
+				n, err := strconv.Atoi(q.Verdict)
+				if err != nil || n < 1 || n > 4 {
+					return usageError("say approve, or the number of an option")
+				}
+				q.Verdict, q.Option = "option", n-1
+			}
+			t, err := p.elsewhere(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			if t.Code == "done" {
+				return p.printf("Done. The program was told.\n")
+			}
+			return p.outcome(t.Code)
+		},
+	}
+	c.Flags().StringVar(&name, "name", "", "your `name` for the program, where a pairing is approved")
+	return c
+}
+
+func (p *program) cardCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "card",
+		Short: "The owner card: your keys and passkeys, for those who check what you confirm",
+		Args:  none,
+		RunE:  func(*cobra.Command, []string) error { return usageError("say export") },
+	}
+	c.AddCommand(&cobra.Command{
+		Use:   "export FILE",
+		Short: "Write the owner card of a vault that is not open, to a new file; a passkey confirms it",
+		Args:  exactly(1, "the new file's name"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := os.Lstat(args[0]); err == nil {
+				return &failure{code: "file_exists", detail: args[0], status: statusUsage}
+			}
+			dev, err := tty.Open()
+			if err != nil {
+				return err
+			}
+			defer dev.Close()
+			return p.withDesk(c.Context(), func(o approvals.Owner) error {
+				if err := o.Unlock(c.Context(), keys.SurfaceTerminal); err != nil {
+					return err
+				}
+				var code string
+				err := p.terminal(dev, o).Confirmed(c.Context(), "Written. Give it to those who check what you confirm, by a way they trust to be yours.",
+					func(ctx context.Context) (approvals.Outcome, error) {
+						out, err := terminal.WriteCard(ctx, o, args[0])
+						code = out.Code
+						return out, err
+					})
+				if err == nil && code != "done" {
+					return verdict(statusNotDone)
+				}
+				return err
+			})
+		},
+	})
+	return c
+}

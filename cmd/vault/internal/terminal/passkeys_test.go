@@ -1,0 +1,147 @@
+package terminal
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vault/approvals"
+)
+
+// ceremony plays the desk's part while a decision waits for a passkey: it shows views one after the other. A view
+// that wants an answer waits for it; the last one brings the outcome.
+type ceremony struct {
+	views   []approvals.CeremonyView
+	outcome approvals.Outcome
+
+	mu       sync.Mutex
+	told     func()
+	now      *approvals.CeremonyView
+	compared []bool
+	answered chan bool
+	back     chan struct{}
+}
+
+func (c *ceremony) watch(f func()) func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	old := c.told
+	c.told = f
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.told = old
+	}
+}
+
+func (c *ceremony) set(v *approvals.CeremonyView) {
+	c.mu.Lock()
+	c.now = v
+	told := c.told
+	c.mu.Unlock()
+	if told != nil {
+		told()
+	}
+}
+
+func (c *ceremony) run() approvals.Outcome {
+	defer c.set(nil)
+	for i := range c.views {
+		c.set(&c.views[i])
+		select {
+		case same := <-c.answered:
+			if !same {
+				return approvals.Outcome{Code: "not_same"}
+			}
+		case <-c.back:
+			return approvals.Outcome{Code: "cancelled"}
+		}
+	}
+	return c.outcome
+}
+
+func newCeremony(out approvals.Outcome, views ...approvals.CeremonyView) *ceremony {
+	return &ceremony{views: views, outcome: out, answered: make(chan bool, 1), back: make(chan struct{}, 1)}
+}
+
+func (d *desk) Ceremony() (approvals.CeremonyView, bool) {
+	d.ceremony.mu.Lock()
+	defer d.ceremony.mu.Unlock()
+	if d.ceremony.now == nil {
+		return approvals.CeremonyView{}, false
+	}
+	return *d.ceremony.now, true
+}
+
+func (d *desk) Compared(_ context.Context, same bool) error {
+	d.ceremony.mu.Lock()
+	d.ceremony.compared = append(d.ceremony.compared, same)
+	d.ceremony.mu.Unlock()
+	d.ceremony.answered <- same
+	return nil
+}
+
+func (d *desk) CancelCeremony() { d.ceremony.back <- struct{}{} }
+
+func onePasskey() []approvals.PasskeyView { return []approvals.PasskeyView{{ID: "p_1", Kind: "phone"}} }
+
+// With a passkey neither words nor passphrase approve here: keys that a program types open a page and no more.
+func TestApprovalOnTheTerminalIsACeremony(t *testing.T) {
+	d := &desk{status: approvals.Status{State: approvals.StateOpen}, passkeys: onePasskey()}
+	d.ceremony = newCeremony(approvals.Outcome{Code: "done"}, approvals.CeremonyView{For: "r_1", State: approvals.CeremonyCompare, Digits: "733105"})
+	out := talk(t, d,
+		step{wait: "vault> ", typed: "open\r"},
+		step{wait: "Your answer: ", after: 2 * time.Second, typed: "a\r"},
+		step{wait: "Type same", after: 2 * time.Second, typed: "same\r"},
+	)
+	if len(d.decided) != 1 || !d.decided[0].Confirm || d.decided[0].Prove != "" {
+		t.Fatalf("decided %+v", d.decided)
+	}
+	if len(d.ceremony.compared) != 1 || !d.ceremony.compared[0] {
+		t.Errorf("compared %v", d.ceremony.compared)
+	}
+	for _, want := range []string{"It must show these digits: 733105", "Done. The program was told."} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "Four words") {
+		t.Error("four words were asked for")
+	}
+}
+
+func TestGoingBackFromTheCeremonyDecidesNothing(t *testing.T) {
+	d := &desk{status: approvals.Status{State: approvals.StateOpen}, passkeys: onePasskey()}
+	d.ceremony = newCeremony(approvals.Outcome{Code: "done"}, approvals.CeremonyView{For: "r_1", State: approvals.CeremonyNoBrowser,
+		Link: "http://vault-5b1f0c9a.localhost:38611/#9ab2\x1b[2J", Forward: "ssh -L 38611:localhost:38611 desk.example"})
+	out := talk(t, d,
+		step{wait: "vault> ", typed: "open\r"},
+		step{wait: "Your answer: ", after: 2 * time.Second, typed: "a\r"},
+		step{wait: "b: go back", after: 2 * time.Second, typed: "b\r"},
+	)
+	for _, want := range []string{"No browser could be opened", "ssh -L 38611", "Cancelled. Nothing was decided"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not on the screen:\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "#9ab2\x1b[2J") {
+		t.Error("the link reached the terminal unmarked")
+	}
+	if len(d.closed) != 1 {
+		t.Errorf("closed %v", d.closed)
+	}
+}
+
+// What is declined by key asks for no passkey.
+func TestDecliningIsAKey(t *testing.T) {
+	d := &desk{status: approvals.Status{State: approvals.StateOpen}, passkeys: onePasskey(), outcome: approvals.Outcome{Code: "declined"}}
+	talk(t, d,
+		step{wait: "vault> ", typed: "open\r"},
+		step{wait: "Your answer: ", after: 2 * time.Second, typed: "d\r"},
+	)
+	if len(d.decided) != 1 || d.decided[0].Verdict != approvals.VerdictDecline || d.decided[0].Confirm {
+		t.Errorf("decided %+v", d.decided)
+	}
+}
