@@ -252,6 +252,9 @@ func (s *Signer) Create(ctx context.Context, c keys.Create) (keys.Public, error)
 	if found.State != custody.None {
 		return keys.Public{}, s.fault(custody.ErrExists)
 	}
+	if err := s.keyringAnswers(ctx, custody.Protection(c.Protection)); err != nil {
+		return keys.Public{}, err
+	}
 	q := Question{Purpose: "create", Demo: c.Demo}
 	var v *custody.Vault
 	create := func(p *custody.Secret) error {
@@ -335,6 +338,9 @@ func (s *Signer) Unlock(ctx context.Context, u keys.Unlock) (keys.Public, error)
 	case found.State != custody.Present:
 		return keys.Public{}, s.fault(found.Why)
 	}
+	if err := s.keyringAnswers(ctx, found.Header.Protection); err != nil {
+		return keys.Public{}, err
+	}
 	var v *custody.Vault
 	open := func(p *custody.Secret) (err error) {
 		v, err = custody.Open(ctx, s.cfg.Custody, p)
@@ -359,6 +365,9 @@ func (s *Signer) Restore(ctx context.Context, r keys.Restore) (keys.Public, erro
 	}
 	defer s.window.Unlock()
 	if err := s.shutOnly(); err != nil {
+		return keys.Public{}, err
+	}
+	if err := s.keyringAnswers(ctx, custody.Protection(r.Protection)); err != nil {
 		return keys.Public{}, err
 	}
 	v, err := s.restore(ctx, r)
@@ -586,6 +595,9 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 	}
 	if err := v.Doubt(); err != nil {
 		return keys.Public{}, s.fault(err)
+	}
+	if err := s.keyringAnswers(ctx, custody.Protection(to)); err != nil {
+		return keys.Public{}, err
 	}
 	q := Question{Purpose: "protection", Fingerprint: name(v.Fingerprint()), Demo: v.State().Demo}
 	err = s.talk(ctx, surface, func(t *talk) error {
