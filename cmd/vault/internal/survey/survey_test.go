@@ -122,6 +122,9 @@ func TestASilentKeyringIsSaid(t *testing.T) {
 	if f.Mark != Missing || !strings.Contains(f.Sentence, "does not answer") {
 		t.Errorf("%+v", f)
 	}
+	if Keyring(t.Context()) {
+		t.Error("it is said to answer")
+	}
 }
 
 // Every finding of a whole look has a sentence, and what is missing a remedy.

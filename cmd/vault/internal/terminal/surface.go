@@ -21,6 +21,10 @@ type Surface struct {
 	explain func(error) string // one sentence of ours and the remedy for an error
 	now     func() time.Time
 	loc     *time.Location
+
+	// Keyring says whether a keyring answers here, before the owner is asked what shall open a
+	// vault; it may block for seconds. Nil: it is not known.
+	Keyring func(context.Context) bool
 }
 
 // New gives a surface over owner. explain turns an error into a sentence and its

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -290,6 +291,25 @@ func TestCreating(t *testing.T) {
 		Domain: approvals.DomainForm{Namespace: "acme", DomainID: "billing", Kind: "general"}}
 	if len(d.created) != 1 || d.created[0] != want {
 		t.Errorf("created %+v", d.created)
+	}
+}
+
+// Where no keyring answers Enter chooses what needs none, and that is said before.
+func TestProtectionWithoutAKeyring(t *testing.T) {
+	for answers, want := range map[bool]keys.Protection{true: keys.ProtectKeyringAndPassphrase, false: keys.ProtectPassphrase} {
+		d := &desk{status: approvals.Status{State: approvals.StateNone}, keyring: func(context.Context) bool { return answers }}
+		screen := talk(t, d, step{wait: "Type create", typed: "create\r"}, step{wait: "Number [", typed: "\r"},
+			step{wait: "Namespace", typed: "\r"}, step{wait: "Domain [", typed: "\r"}, step{wait: "Kind [", typed: "\r"},
+			step{wait: "recovery words now", typed: "later\r"}, step{wait: "Created.", typed: "quit\r"})
+		if len(d.created) != 1 || d.created[0].Protection != want {
+			t.Errorf("a keyring answers: %v; created %+v", answers, d.created)
+		}
+		if strings.Contains(screen, "No keyring answers here, so only 2 can be chosen now.") == answers {
+			t.Errorf("a keyring answers: %v; the screen showed:\n%s", answers, screen)
+		}
+		if !strings.Contains(screen, "To make it weaker needs a passkey.") {
+			t.Errorf("what can be changed later is not said:\n%s", screen)
+		}
 	}
 }
 
