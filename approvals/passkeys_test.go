@@ -303,6 +303,16 @@ func TestPasskeys(t *testing.T) {
 		t.Errorf("%d clicks and %d passkeys in %+v", clicks, confirmed, rates)
 	}
 
+	// An export of the log carries every record beside its entry.
+	var exported strings.Builder
+	if err := w.owner.ExportLog(context.Background(), &exported, "jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	named, carried := strings.Count(exported.String(), `"confirmation":"0x`), strings.Count(exported.String(), `,"evidence":{`)
+	if named != 9 || carried != named {
+		t.Errorf("%d entries name a record, %d carry it", named, carried)
+	}
+
 	// All of it stands in a log that verifies, and outlives the desk.
 	w.stop()
 	w.start()
