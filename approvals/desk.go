@@ -434,7 +434,10 @@ func (d *Desk) opened(k KeyProcess, why error) {
 // it the desk's own.
 func (d *Desk) install(ctx context.Context, k KeyProcess, pub keys.Public) error {
 	if err := d.openStore(ctx); err != nil {
-		return err
+		if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrInUse) {
+			return err
+		}
+		return errors.Join(refuse(CodeStoreFailed), err) // as on a full disk
 	}
 	// The log must stand still meanwhile: requests can end while the vault is locked.
 	fresh := false

@@ -28,6 +28,7 @@ var table = []row{
 	{"another_open", "Another request is open. Nothing was decided.", "Decide on it or close it first."},
 	{"not_next", "Another request came first. Nothing was decided.", "They open one at a time, in the order they came."},
 	{"gone", "This request has ended, or there is none of that name. Nothing was decided.", "Run vault pending."},
+	{"no_home", "There is no home folder to keep the vault in. Nothing was opened.", "Set HOME, or name a folder with VAULT_HOME."},
 	{"socket_in_use", "The socket's path is taken by another program.", "End that program, or name another path with VAULT_SOCK."},
 	{"socket_path", "The socket cannot be made at its path. Agents cannot connect.", "Run vault doctor; it names what is wrong with the path."},
 	{"no_socket", "No vault answers on the socket.", "Start vault or vault serve, and see that VAULT_SOCK names its socket."},

@@ -326,6 +326,22 @@ func TestWordsArePutOffByOneWordAlone(t *testing.T) {
 	}
 }
 
+// Whoever asks to pair again and again gets one line of the terminal, until the owner types.
+func TestNoticesAreOneUntilTheOwnerTypes(t *testing.T) {
+	s := New(&desk{}, NewConsole(newDevice(t), time.Now), time.Now, time.UTC, nil)
+	for range 3 {
+		for n := range 100 {
+			s.follow(n%8 + 1)
+			s.follow(0)
+		}
+		if len(s.console.notices) != 1 {
+			t.Errorf("%d notices", len(s.console.notices))
+		}
+		s.console.notices = nil
+		s.heard()
+	}
+}
+
 func TestUnknownCommandsAreNotEchoed(t *testing.T) {
 	d := open()
 	screen := talk(t, d, step{wait: "vault> ", typed: "approve\r"}, step{wait: "not a command", typed: "lock\r"}, step{wait: "locked", typed: "quit\r"})
