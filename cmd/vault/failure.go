@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"vault/approvals"
@@ -162,7 +163,7 @@ func meaning(err error) (code, message, remedy, detail string) {
 	case errors.Is(err, terminal.ErrClosed), errors.Is(err, context.Canceled):
 		return "cancelled", "", "", ""
 	case errors.Is(err, offline.ErrUsage):
-		return "usage", "", "", err.Error()
+		return "usage", "", "", strings.TrimSuffix(sentenceOf(strings.TrimPrefix(err.Error(), offline.ErrUsage.Error()+": ")), ".")
 	default:
 		return "internal", "", "", err.Error()
 	}

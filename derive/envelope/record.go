@@ -214,16 +214,7 @@ type RecordOptions struct {
 // material.
 func VerifyRecord(rawRecord, rawPayload []byte, signature string, o RecordOptions) *Report {
 	r := newReport()
-	v, err := jcs.Parse(rawRecord, jcs.AgentEnvelope)
-	r.checkErr("recordWellFormed", err)
-	env := r.recordChecks(v, o.ActionIndex, o.ExpectedHash)
-	if env == nil {
-		r.check("withinTimeWindow", false, notReached)
-	} else {
-		r.checkErr("withinTimeWindow", env.Admits(o.Now))
-	}
-	hash := v.Get("actionEnvelopeHash").Text()
-	r.check("actionEnvelopeHashMatches", o.ExpectedHash == nil || *o.ExpectedHash == hash, "action envelope hash mismatch")
+	v, env := r.record(rawRecord, o)
 	payload, err := ParsePayload(rawPayload)
 	r.checkErr("payloadWellFormed", err)
 	var digest [32]byte
@@ -239,6 +230,31 @@ func VerifyRecord(rawRecord, rawPayload []byte, signature string, o RecordOption
 	}
 	r.recordPins(v, o)
 	return r
+}
+
+// VerifyRecordAlone makes the checks of [VerifyRecord] that need neither payload nor signature.
+// What it accepts says what an address may sign; that anybody signed anything it does not say.
+func VerifyRecordAlone(rawRecord []byte, o RecordOptions) *Report {
+	r := newReport()
+	v, _ := r.record(rawRecord, o)
+	r.recordWarnings(v)
+	r.recordPins(v, o)
+	return r
+}
+
+// record checks the record itself and gives it and, where its shape is valid, its envelope.
+func (r *Report) record(raw []byte, o RecordOptions) (jcs.Value, *ActionEnvelope) {
+	v, err := jcs.Parse(raw, jcs.AgentEnvelope)
+	r.checkErr("recordWellFormed", err)
+	env := r.recordChecks(v, o.ActionIndex, o.ExpectedHash)
+	if env == nil {
+		r.check("withinTimeWindow", false, notReached)
+	} else {
+		r.checkErr("withinTimeWindow", env.Admits(o.Now))
+	}
+	hash := v.Get("actionEnvelopeHash").Text()
+	r.check("actionEnvelopeHashMatches", o.ExpectedHash == nil || *o.ExpectedHash == hash, "action envelope hash mismatch")
+	return v, env
 }
 
 // recordChecks runs the checks of a record that need neither clock, payload

@@ -132,6 +132,14 @@ func TestVerdicts(t *testing.T) {
 		{"answer without attestation", []offline.Document{answer(t, false), payload}, offline.Pins{Domain: domain}, offline.SelfConsistent},
 		{"answer that holds its payload", []offline.Document{together(t, payload)}, offline.Pins{Domain: domain}, offline.Verified},
 		{"answer that holds another payload", []offline.Document{together(t, changed(payload, "inv-9", "inv-8"))}, offline.Pins{Domain: domain}, offline.NotValid},
+		{"record alone", []offline.Document{record}, offline.Pins{}, offline.SelfConsistent},
+		{"record alone, changed", []offline.Document{changed(record, "ledger:main", "ledger:moon")}, offline.Pins{}, offline.NotValid},
+		{"record alone, its claims pinned", []offline.Document{record}, offline.Pins{Domain: domain, Address: agent}, offline.SelfConsistent},
+		{"record alone, another address pinned", []offline.Document{record}, offline.Pins{Address: domain}, offline.NotValid},
+		{"record alone, another domain pinned", []offline.Document{record}, offline.Pins{Domain: agent}, offline.NotValid},
+		{"record alone, its hash pinned", []offline.Document{record}, offline.Pins{Hash: recordHash(t)}, offline.Verified},
+		{"record alone, attested by the pinned domain", []offline.Document{record, attestation(t, domainSeed)}, offline.Pins{Domain: domain}, offline.Verified},
+		{"record alone, attested by another domain", []offline.Document{record, attestation(t, "0x"+strings.Repeat("01", 32))}, offline.Pins{Domain: domain}, offline.NotValid},
 		{"changed payload", []offline.Document{record, changed(payload, "inv-9", "inv-8"), sig}, offline.Pins{Address: agent}, offline.NotValid},
 		{"changed signature", []offline.Document{record, payload, changed(sig, "395e", "395f")}, offline.Pins{Address: agent}, offline.NotValid},
 		{"changed record", []offline.Document{changed(record, "ledger:main", "ledger:moon"), payload, sig}, offline.Pins{Address: agent}, offline.NotValid},
@@ -179,7 +187,6 @@ func TestUsage(t *testing.T) {
 		pins offline.Pins
 	}{
 		"nothing":             {nil, offline.Pins{}},
-		"record alone":        {[]offline.Document{record}, offline.Pins{}},
 		"no signature":        {[]offline.Document{record, payload}, offline.Pins{}},
 		"no payload":          {[]offline.Document{record, sig}, offline.Pins{}},
 		"two payloads":        {[]offline.Document{record, payload, payload, sig}, offline.Pins{}},

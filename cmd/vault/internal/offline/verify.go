@@ -60,7 +60,7 @@ func (v *verifier) run() error {
 		v.card()
 	}
 	signed := len(v.records) > 0 || len(v.payloads) > 0 || len(v.signatures) > 0
-	if signed {
+	if signed && !v.alone() {
 		switch {
 		case len(v.payloads) == 0:
 			return usage("the payload that was signed is missing")
@@ -123,15 +123,25 @@ func (v *verifier) add(file string, r *envelope.Report) {
 
 func (v *verifier) needTie(tied bool) { v.tied = v.tied && tied }
 
-// record checks the record with payload and signature, and what ties it to a pin:
+// alone says that a record was given, and nothing that it may have been used for.
+func (v *verifier) alone() bool {
+	return len(v.records) > 0 && len(v.payloads) == 0 && len(v.signatures) == 0
+}
+
+// record checks the record, with payload and signature where they were given, and what ties it to a pin:
 // the expected hash of the whole record, an address that is pinned, or the domain's
 // attestation of the address.
 func (v *verifier) record() {
-	rec, payload, sig := v.records[0], v.payloads[0], v.signatures[0]
-	r := envelope.VerifyRecord(rec.raw, payload.raw, string(sig.raw), envelope.RecordOptions{Now: v.now, Pins: envelope.Pins{
+	rec := v.records[0]
+	o := envelope.RecordOptions{Now: v.now, Pins: envelope.Pins{
 		Owner: v.pins.Owner, DomainAddress: strings.ToLower(v.pins.Domain), ExpectHash: v.pins.Hash,
-	}})
-	v.add(rec.file, r)
+	}}
+	if v.alone() {
+		v.add(rec.file, envelope.VerifyRecordAlone(rec.raw, o))
+		v.notes = append(v.notes, "Only the record was given. No signature was checked: it says what its address may sign, not that anything was signed.")
+	} else {
+		v.add(rec.file, envelope.VerifyRecord(rec.raw, v.payloads[0].raw, string(v.signatures[0].raw), o))
+	}
 	address := rec.v.Get("agentAddress").Text()
 	if v.answer != nil {
 		v.check(rec.file, "answerAddress", strings.EqualFold(v.answer.v.Get("agent_address").Text(), address),
@@ -147,7 +157,7 @@ func (v *verifier) record() {
 	if v.pins.Address != "" {
 		same := strings.EqualFold(address, v.pins.Address)
 		v.check(rec.file, "addressPin", same, "the record names another agent address")
-		tied = tied || same
+		tied = tied || same && !v.alone() // without its signature the address is only named
 	}
 	for _, p := range v.attestations {
 		r := envelope.VerifyAddressAttestation(p.raw, envelope.AddressAttestation{
