@@ -310,6 +310,11 @@ func (d *Desk) keep(k KeyProcess, acts []*act) error {
 			}); err != nil {
 				return err
 			}
+			if len(a.answer.Evidence) > 0 {
+				if err := tx.PutEvidence(a.entry.Seq, a.answer.Evidence); err != nil {
+					return err
+				}
+			}
 			if a.write != nil {
 				if err := a.write(tx); err != nil {
 					return err

@@ -530,9 +530,18 @@ func permitsOf(rows []permitRow) []keys.Permit {
 	return out
 }
 
-// pairOp makes a client of the program that asks.
-func (d *Desk) pairOp(it *item, name, shown string) *op {
-	held := false
+// pairOp makes a client of the program that asks. Id, secret and time of the row are drawn once, so that a passkey can
+// confirm the row.
+func (d *Desk) pairOp(it *item, name, shown string, c *behind) (*op, error) {
+	id, err := d.newID("c_")
+	if err != nil {
+		return nil, err
+	}
+	secret, err := d.random(handshake.Size)
+	if err != nil {
+		return nil, err
+	}
+	began, held := d.clock.Now(), false
 	o := &op{alone: true, anchor: true}
 	o.undo = func() {
 		if held {
@@ -549,26 +558,23 @@ func (d *Desk) pairOp(it *item, name, shown string) *op {
 		case it.pairEnd.passed(d.clock):
 			return errExpired
 		}
-		id, err := d.newID("c_")
-		if err != nil {
-			return err
-		}
-		secret, err := d.random(handshake.Size)
-		if err != nil {
-			return err
+		at := b.now
+		if c.by == "passkey" {
+			at = min(began, b.now)
 		}
 		row := permit.Client{
 			Type: permit.TypeClient, V: 1, ID: id, Name: name, Claimed: p.claimed, UserID: p.conv.peer.UserID,
-			Executable: clip(p.conv.peer.Executable, 4096), SecretSHA256: permit.SHA256(secret), PairedAt: b.now,
+			Executable: clip(p.conv.peer.Executable, 4096), SecretSHA256: permit.SHA256(secret), PairedAt: at,
 		}
 		body, err := permit.Encode(row)
 		if err != nil {
 			return err
 		}
-		a, err := b.add(journal.KindClientPaired, journal.ClientPaired{Client: id, Name: name, By: "click", PermitSHA256: permit.SHA256(body)})
+		a, err := b.add(journal.KindClientPaired, journal.ClientPaired{Client: id, Name: name, By: c.by, PermitSHA256: permit.SHA256(body), Confirmation: c.record})
 		if err != nil {
 			return err
 		}
+		c.of(a)
 		it.busy, held = true, true
 		a.keyed.Permits = []keys.Permit{{Body: body}}
 		a.ready = func() error { return oneMAC(a) }
@@ -583,7 +589,7 @@ func (d *Desk) pairOp(it *item, name, shown string) *op {
 		}
 		return nil
 	}
-	return o
+	return o, nil
 }
 
 // oneMAC checks that the key process has made the MAC of the one new row.

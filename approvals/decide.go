@@ -221,7 +221,8 @@ func (d *Desk) actionSheet(it *item, c *clientRow) *ActionSheet {
 		out.Warnings = append(out.Warnings, "contradiction")
 	}
 	out.GrantUsesMax, out.GrantUntilMax = d.grantLimits(a)
-	out.GrantUses, out.GrantUntil = min(permit.GrantUsesBeforePasskey, out.GrantUsesMax), out.GrantUntilMax
+	out.GrantUses = min(permit.GrantUsesBeforePasskey, out.GrantUsesMax)
+	out.GrantUntil = min(d.clock.Now()+permit.GrantMillisBeforePasskey, out.GrantUntilMax)
 	if a.moment != nil {
 		out.Moment, out.OptionLabel = a.moment.id, a.moment.label
 	}
@@ -229,11 +230,14 @@ func (d *Desk) actionSheet(it *item, c *clientRow) *ActionSheet {
 	return out
 }
 
-// grantLimits are the most uses and the latest end that a click may grant, after this
+// grantLimits are the most uses and the latest end that may be granted, after this
 // one signature.
 func (d *Desk) grantLimits(a *asked) (uses, until int64) {
 	f := a.envelope.Fields()
 	uses, until = permit.GrantUsesBeforePasskey, d.clock.Now()+permit.GrantMillisBeforePasskey
+	if d.public.Passkeys > 0 {
+		uses, until = permit.GrantUsesMax-1, d.clock.Now()+permit.GrantMillisMax
+	}
 	if f.MaxUses.Set {
 		uses = min(uses, f.MaxUses.N-int64(d.led.state.Uses(a.envelope.Hash()))-1)
 	}
@@ -378,15 +382,16 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 		}
 		d.mu.Lock()
 		taken := d.nameTaken(name, "")
-		passkeys := d.public.Passkeys
 		d.mu.Unlock()
-		switch {
-		case passkeys > 0:
-			return Outcome{Code: OutcomeNoPasskey}, nil
-		case taken:
+		if taken {
 			return Outcome{Code: OutcomeNameTaken}, nil
 		}
-		return d.outcome(it, d.do(d.pairOp(it, name, dec.Digest)), OutcomeDone)
+		c := byClick()
+		o, err := d.pairOp(it, name, dec.Digest, c)
+		if err == nil {
+			err = d.byClickOrPasskey(ctx, it, c, o)
+		}
+		return d.outcome(it, err, OutcomeDone)
 	}
 	return d.approve(ctx, it, dec)
 }
@@ -394,6 +399,7 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
 	var r *Refusal
 	var k *keys.Error
+	var e *ended
 	switch {
 	case err == nil:
 		return Outcome{Code: done}, nil
@@ -404,12 +410,25 @@ func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
 	case errors.Is(err, errExpired):
 		d.expire()
 		return Outcome{Code: OutcomeExpired}, nil
+	case errors.As(err, &e):
+		return Outcome{Code: e.code, Detail: e.detail}, nil
 	case errors.As(err, &k):
 		return Outcome{Code: k.Code, Detail: k.Detail}, nil
 	case errors.As(err, &r):
 		return Outcome{Code: r.Code, Detail: r.Message}, nil
 	}
 	return Outcome{}, err
+}
+
+// byClickOrPasskey carries out what the owner approved: by click, and where the key process wants a passkey for it,
+// with a ceremony.
+func (d *Desk) byClickOrPasskey(ctx context.Context, it *item, c *behind, o *op) error {
+	err := d.do(o)
+	var k *keys.Error
+	if errors.As(err, &k) && k.Code == keys.CodePasskeyNeeded {
+		err = d.confirmed(ctx, it.id, it.client, c, o)
+	}
+	return err
 }
 
 func (d *Desk) declineOp(it *item, dec Decision) *op {
@@ -493,34 +512,57 @@ func (d *Desk) addClientEnd(b *batch, client, reason string) error {
 	return nil
 }
 
-// approve signs once, and with VerdictGrant makes a grant for more.
-func (d *Desk) approve(_ context.Context, it *item, dec Decision) (Outcome, error) {
-	var (
-		held  bool
-		grant string
-		lead  *request
-	)
-	o := &op{alone: dec.Verdict == VerdictGrant, anchor: dec.Verdict == VerdictGrant}
+// approve signs once, and with VerdictGrant makes a grant for more. Before the first passkey both are one step; from
+// then on the grant is made with a passkey first, for one use more, and the signature is its first use.
+func (d *Desk) approve(ctx context.Context, it *item, dec Decision) (Outcome, error) {
+	d.mu.Lock()
+	passkeys := d.public.Passkeys > 0
+	d.mu.Unlock()
+	if dec.Verdict == VerdictGrant && passkeys {
+		return d.grantThenSign(ctx, it, dec)
+	}
+	c := byClick()
+	s := &signing{d: d, it: it, shown: dec.Digest, c: c}
+	o := s.op()
+	if dec.Verdict == VerdictGrant {
+		o.alone, o.anchor = true, true
+		s.also = func(b *batch) error {
+			row, err := d.newGrant(it, dec, b.now)
+			if err != nil {
+				return err
+			}
+			s.made = row.permit.ID
+			return d.addGrant(b, row, c)
+		}
+	}
+	return s.outcome(d.byClickOrPasskey(ctx, it, c, o))
+}
+
+// signing signs what an item asks for, once.
+type signing struct {
+	d     *Desk
+	it    *item
+	shown string // digest of the sheet
+	c     *behind
+	grant *grantRow            // that stands behind it, or nil
+	also  func(b *batch) error // adds what is made with it
+	lead  *request
+	made  string // id of the grant
+}
+
+func (s *signing) op() *op {
+	d, it, held := s.d, s.it, false
+	o := &op{}
 	o.undo = func() {
 		if held {
 			it.busy, held = false, false
 		}
 	}
 	o.build = func(b *batch) error {
+		if err := d.approvable(it, s.shown); err != nil {
+			return err
+		}
 		a := it.action
-		switch {
-		case it.gone || it.busy:
-			return errGone
-		case d.state() != StateOpen:
-			return refuse(string(d.state()))
-		case it.shown != dec.Digest:
-			return errChanged
-		case it.until().passed(d.clock):
-			return errExpired
-		}
-		if refusal := d.gateClient(it.client); refusal != nil {
-			return refusal
-		}
 		if refusal := d.admits(a.envelope, b.signed[a.envelope.Hash()]); refusal != nil {
 			return refusal
 		}
@@ -533,15 +575,8 @@ func (d *Desk) approve(_ context.Context, it *item, dec Decision) (Outcome, erro
 		if len(members) == 0 {
 			return errExpired
 		}
-		lead = members[0]
-		var row *grantRow
-		if dec.Verdict == VerdictGrant {
-			var err error
-			if row, err = d.newGrant(it, dec, b.now); err != nil {
-				return err
-			}
-		}
-		if err := d.addSigned(b, members, "click", nil); err != nil {
+		s.lead = members[0]
+		if err := d.addSigned(b, members, s.c, s.grant); err != nil {
 			return err
 		}
 		last := b.acts[len(b.acts)-1]
@@ -555,23 +590,44 @@ func (d *Desk) approve(_ context.Context, it *item, dec Decision) (Outcome, erro
 			}
 		})
 		it.busy, held = true, true
-		if row != nil {
-			g, err := d.addGrant(b, row)
-			if err != nil {
-				it.busy, held = false, false
-				return err
-			}
-			grant = g
+		if s.also == nil {
+			return nil
+		}
+		if err := s.also(b); err != nil {
+			it.busy, held = false, false
+			return err
 		}
 		return nil
 	}
-	err := d.do(o)
+	return o
+}
+
+// approvable says why an item cannot be approved now; the caller holds mu.
+func (d *Desk) approvable(it *item, shown string) error {
+	switch {
+	case it.gone || it.busy:
+		return errGone
+	case d.state() != StateOpen:
+		return refuse(string(d.state()))
+	case it.shown != shown:
+		return errChanged
+	case it.until().passed(d.clock):
+		return errExpired
+	}
+	if refusal := d.gateClient(it.client); refusal != nil {
+		return refusal
+	}
+	return nil
+}
+
+// outcome is what came of it. An item that can never be signed any more ends.
+func (s *signing) outcome(err error) (Outcome, error) {
 	signed := false
 	var out Outcome
-	if lead != nil {
+	if s.lead != nil {
 		select {
-		case <-lead.done:
-			signed = lead.refusal == nil
+		case <-s.lead.done:
+			signed = s.lead.refusal == nil
 		default:
 		}
 	}
@@ -579,23 +635,54 @@ func (d *Desk) approve(_ context.Context, it *item, dec Decision) (Outcome, erro
 		var result struct {
 			Signature string `json:"signature"`
 		}
-		if json.Unmarshal(lead.result, &result) == nil {
+		if json.Unmarshal(s.lead.result, &result) == nil {
 			out.Signature = result.Signature
 		}
 	}
+	out.Grant = s.made
 	if err == nil {
-		out.Code, out.Grant = OutcomeDone, grant
+		out.Code = OutcomeDone
 		return out, nil
 	}
-	if o, e := d.outcome(it, err, OutcomeDone); e != nil {
+	o, e := s.d.outcome(s.it, err, OutcomeDone)
+	if e != nil {
 		return o, e
-	} else {
-		out.Code, out.Detail = o.Code, o.Detail
 	}
+	out.Code, out.Detail = o.Code, o.Detail
 	if !signed {
-		d.refuseItem(it, err)
+		s.d.refuseItem(s.it, err)
 	}
 	return out, nil
+}
+
+// grantThenSign makes a grant with a passkey, and signs under it.
+func (d *Desk) grantThenSign(ctx context.Context, it *item, dec Decision) (Outcome, error) {
+	s := &signing{d: d, it: it, shown: dec.Digest, c: &behind{by: "grant"}}
+	d.mu.Lock()
+	row, err := d.newGrant(it, dec, d.clock.Now())
+	d.mu.Unlock()
+	if err != nil {
+		return s.outcome(err)
+	}
+	c := &behind{}
+	err = d.confirmed(ctx, it.id, it.client, c, &op{alone: true, anchor: true, build: func(b *batch) error {
+		if err := d.approvable(it, dec.Digest); err != nil {
+			return err
+		}
+		return d.addGrant(b, row, c)
+	}})
+	if err != nil {
+		return s.outcome(err)
+	}
+	s.made, s.grant = row.permit.ID, row
+	return s.outcome(d.do(s.op()))
+}
+
+// confirmationCodes are refusals of the key process that say nothing about what was asked: it can be asked again.
+var confirmationCodes = map[string]bool{
+	keys.CodeNoPasskey: true, keys.CodePasskeyNeeded: true, keys.CodeNotConfirmed: true, keys.CodeOtherAct: true, keys.CodeCeremonyOpen: true,
+	"unknown_credential": true, "wrong_type": true, "wrong_challenge": true, "wrong_origin": true, "framed": true, "wrong_rp_id": true,
+	"not_present": true, "not_verified": true, "wrong_signature": true, "too_early": true, "expired": true, "counter_back": true, "backup_changed": true,
 }
 
 // refuseItem ends an item that can never be signed any more, so that it does not wait in vain.
@@ -604,7 +691,7 @@ func (d *Desk) refuseItem(it *item, err error) {
 	var k *keys.Error
 	reason := ""
 	switch {
-	case errors.As(err, &k):
+	case errors.As(err, &k) && !confirmationCodes[k.Code]:
 		reason = k.Code
 	case errors.As(err, &r) && slices.Contains([]string{CodeUnknownDomain, CodeEnvelopeExpired, CodeUsesSpent, CodeBlocked, CodeRevoked}, r.Code):
 		reason = r.Code
@@ -619,14 +706,16 @@ func (d *Desk) refuseItem(it *item, err error) {
 func (d *Desk) newGrant(it *item, dec Decision, now int64) (*grantRow, error) {
 	a := it.action
 	uses, until := d.grantLimits(a)
+	by := "click"
+	if d.public.Passkeys > 0 {
+		by = "passkey"
+	}
 	switch {
-	case d.public.Passkeys > 0:
-		return nil, refuse(OutcomeNoPasskey)
 	case a.moment != nil || len(a.differs) > 0 || dec.GrantUses < 1 || dec.GrantUntil <= now:
 		return nil, refuse(OutcomeGrantLimit)
 	case dec.GrantUses > uses || dec.GrantUntil > until:
 		// More than a click may give, but less than anybody may: it needs a passkey.
-		if uses >= permit.GrantUsesBeforePasskey && dec.GrantUses <= permit.GrantUsesMax && dec.GrantUntil-now <= permit.GrantMillisMax {
+		if by == "click" && uses >= permit.GrantUsesBeforePasskey && dec.GrantUses <= permit.GrantUsesMax && dec.GrantUntil-now <= permit.GrantMillisMax {
 			return nil, refuse(OutcomeNoPasskey)
 		}
 		return nil, refuse(OutcomeGrantLimit)
@@ -637,7 +726,10 @@ func (d *Desk) newGrant(it *item, dec Decision, now int64) (*grantRow, error) {
 	}
 	row := permit.Grant{
 		Type: permit.TypeGrant, V: 1, ID: id, Client: it.client, EnvelopeHash: a.envelope.Hash(), DomainHash: a.envelope.DomainHash(),
-		Uses: dec.GrantUses, NotAfter: dec.GrantUntil, MadeAt: now, By: "click",
+		Uses: dec.GrantUses, NotAfter: dec.GrantUntil, MadeAt: now, By: by,
+	}
+	if by == "passkey" {
+		row.Uses++ // the signature that is asked for is the first
 	}
 	body, err := permit.Encode(row)
 	if err != nil {
@@ -647,14 +739,15 @@ func (d *Desk) newGrant(it *item, dec Decision, now int64) (*grantRow, error) {
 }
 
 // addGrant adds the entry that makes a grant.
-func (d *Desk) addGrant(b *batch, row *grantRow) (string, error) {
+func (d *Desk) addGrant(b *batch, row *grantRow, c *behind) error {
 	p := row.permit
 	a, err := b.add(journal.KindGrantMade, journal.GrantMade{
-		Grant: p.ID, Client: p.Client, EnvelopeHash: p.EnvelopeHash, Uses: p.Uses, NotAfter: p.NotAfter, By: p.By, PermitSHA256: permit.SHA256(row.body),
+		Grant: p.ID, Client: p.Client, EnvelopeHash: p.EnvelopeHash, Uses: p.Uses, NotAfter: p.NotAfter, By: p.By, PermitSHA256: permit.SHA256(row.body), Confirmation: c.record,
 	})
 	if err != nil {
-		return "", err
+		return err
 	}
+	c.of(a)
 	cl := d.led.clients[p.Client]
 	a.keyed.Envelope = row.envelope.Canonical()
 	a.keyed.Permits = append([]keys.Permit{{Body: row.body}}, permitsOf([]permitRow{{cl.body, cl.mac}})...)
@@ -666,7 +759,7 @@ func (d *Desk) addGrant(b *batch, row *grantRow) (string, error) {
 		row.mac = a.answer.MACs[0]
 		d.led.addGrant(row)
 	}
-	return p.ID, nil
+	return nil
 }
 
 func nameOK(name string) bool {
@@ -703,7 +796,7 @@ func (d *Desk) declineAll(client string) error {
 		if it.moment != nil {
 			o := d.endMoment(it, endNotShown)
 			if seen {
-				o, _ = d.resolveOp(it, it.moment.sheet.Envelope.Decline(), func() error { return nil })
+				o, _ = d.resolveOp(it, it.moment.sheet.Envelope.Decline(), byClick(), func() error { return nil })
 			}
 			if err := d.do(o); err != nil && !errors.Is(err, errGone) {
 				return asRefusal(err)

@@ -125,6 +125,7 @@ type Desk struct {
 	seed       maphash.Seed
 	envelopes  map[string]*knownEnvelope
 	watchers   map[*watcher]struct{}
+	running    *running // the ceremony that is open, or nil
 }
 
 type requestKey struct{ client, id string }
@@ -664,6 +665,9 @@ func (d *Desk) endKeys(k KeyProcess, reason string, t *Trouble) {
 
 // shutNow makes the desk locked; the caller holds mu.
 func (d *Desk) shutNow(reason string) {
+	if d.running != nil {
+		d.running.stop()
+	}
 	d.keys = nil
 	d.lockReason, d.lockedAt = reason, d.clock.Now()
 	d.away = false

@@ -852,7 +852,8 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 			return d.outcome(it, err, "")
 		}
 	}
-	o, row := d.resolveOp(it, r, func() error {
+	c := byClick()
+	o, row := d.resolveOp(it, r, c, func() error {
 		switch {
 		case dec.Verdict != VerdictDecline && d.state() != StateOpen:
 			return refuse(string(d.state()))
@@ -865,7 +866,7 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 	if dec.Verdict == VerdictDecline {
 		done = OutcomeDeclined
 	}
-	err = d.do(o)
+	err = d.byClickOrPasskey(ctx, it, c, o)
 	out, err2 := d.outcome(it, err, done)
 	if err == nil {
 		v := d.answeredView(*row)
@@ -875,7 +876,7 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 }
 
 // resolveOp resolves a moment; may is asked under the lock first.
-func (d *Desk) resolveOp(it *item, r *moment.Resolution, may func() error) (*op, *store.Moment) {
+func (d *Desk) resolveOp(it *item, r *moment.Resolution, c *behind, may func() error) (*op, *store.Moment) {
 	m := it.moment
 	row := &store.Moment{}
 	held := false
@@ -891,7 +892,7 @@ func (d *Desk) resolveOp(it *item, r *moment.Resolution, may func() error) (*op,
 		if err := may(); err != nil {
 			return err
 		}
-		a, err := d.addResolved(b, m, r)
+		a, err := d.addResolved(b, m, r, c)
 		if err != nil {
 			return err
 		}
@@ -927,7 +928,7 @@ func (d *Desk) momentRow(it *item) store.Moment {
 }
 
 // addResolved adds the entry of a resolution, with what the key process checks it by.
-func (d *Desk) addResolved(b *batch, m *laid, r *moment.Resolution) (*act, error) {
+func (d *Desk) addResolved(b *batch, m *laid, r *moment.Resolution, c *behind) (*act, error) {
 	if r.Choice() == moment.ChoseDecline {
 		return b.add(journal.KindMomentDeclined, journal.MomentDeclined{
 			Moment: m.id, Client: m.client, Session: m.session, EnvelopeDigest: r.EnvelopeDigest(), SheetDigest: m.sheet.Digest(), ResolutionDigest: r.Digest(),
@@ -939,7 +940,7 @@ func (d *Desk) addResolved(b *batch, m *laid, r *moment.Resolution) (*act, error
 	}
 	body := journal.MomentResolved{
 		Moment: m.id, Client: m.client, Session: m.session, EnvelopeDigest: r.EnvelopeDigest(), SheetDigest: m.sheet.Digest(),
-		Choice: string(r.Choice()), Option: -1, ResolutionDigest: r.Digest(), By: "click",
+		Choice: string(r.Choice()), Option: -1, ResolutionDigest: r.Digest(), By: c.by, Confirmation: c.record,
 	}
 	if i, ok := r.Option(); ok {
 		row := m.sheet.Rows[i]
@@ -952,6 +953,7 @@ func (d *Desk) addResolved(b *batch, m *laid, r *moment.Resolution) (*act, error
 	if err != nil {
 		return nil, err
 	}
+	c.of(a)
 	a.keyed.Payload, a.keyed.Moment, a.keyed.Behind = r.Canonical(), m.sheet.Envelope.Canonical(), m.behind
 	a.keyed.Permits = permitsOf([]permitRow{{cl.body, cl.mac}})
 	return a, nil
@@ -1227,7 +1229,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 		if refusal := d.admits(a.envelope, b.signed[a.envelope.Hash()]); refusal != nil {
 			return refusal
 		}
-		return d.addSigned(b, []*request{req}, "click", nil)
+		return d.addSigned(b, []*request{req}, byClick(), nil)
 	}})
 	if err == nil {
 		return req.answer()

@@ -38,6 +38,11 @@ func (d *Desk) receipt(seq uint64) ([]byte, error) {
 			}
 		}
 	}
+	evidence, err := d.db().Evidence(seq)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, fmt.Errorf("read evidence: %w", err)
+	}
+	p.Evidence = evidence
 	if row, err := d.db().MomentOf(seq); err == nil && row.State == store.MomentResolved {
 		if _, err := d.checkMoment(row); err != nil {
 			return nil, err

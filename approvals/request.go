@@ -410,7 +410,7 @@ func (d *Desk) grantOp(r *request) *op {
 		if g == nil {
 			return errNoGrant
 		}
-		if err := d.addSigned(b, []*request{r}, "grant", g); err != nil {
+		if err := d.addSigned(b, []*request{r}, &behind{by: "grant"}, g); err != nil {
 			return err
 		}
 		b.granted[hash]++
@@ -420,12 +420,12 @@ func (d *Desk) grantOp(r *request) *op {
 
 // addSigned adds the entry that signs what the requests ask for, and answers them
 // with it. The caller has checked that it may be done.
-func (d *Desk) addSigned(b *batch, members []*request, by string, g *grantRow) error {
+func (d *Desk) addSigned(b *batch, members []*request, c *behind, g *grantRow) error {
 	r := members[0]
 	env := r.ask.envelope
 	hash := env.Hash()
 	body := journal.ActionSigned{
-		Request: r.key.id, Client: r.key.client, Session: r.session, By: by,
+		Request: r.key.id, Client: r.key.client, Session: r.session, By: c.by, Confirmation: c.record,
 		DomainHash: env.DomainHash(), EnvelopeHash: hash, Digest: r.ask.digest, Address: r.ask.address,
 		Use: d.led.state.Uses(hash) + b.signed[hash] + 1,
 	}
@@ -444,6 +444,8 @@ func (d *Desk) addSigned(b *batch, members []*request, by string, g *grantRow) e
 		return err
 	}
 	b.signed[hash]++
+	c.of(a)
+	by := c.by
 	a.keyed.Envelope, a.keyed.Payload = r.ask.rawEnvelope, r.ask.rawPayload
 	if r.ask.moment != nil {
 		a.keyed.Moment = r.ask.moment.envelope

@@ -287,6 +287,14 @@ func (v ownerView) ShowWords(ctx context.Context, s keys.Surface) error {
 	if err != nil {
 		return err
 	}
+	d.mu.Lock()
+	passkeys := d.public.Passkeys > 0
+	d.mu.Unlock()
+	if passkeys {
+		if _, err := d.ownerAct(ctx, "words", "recovery.show", "", ""); err != nil {
+			return refusalOf(err)
+		}
+	}
 	if err := k.ShowWords(ctx, s); err != nil {
 		return err
 	}
@@ -306,6 +314,14 @@ func (v ownerView) ChangeProtection(ctx context.Context, p keys.Protection, s ke
 	k, err := d.openKeys()
 	if err != nil {
 		return err
+	}
+	d.mu.Lock()
+	from, passkeys := d.public.Protection, d.public.Passkeys > 0
+	d.mu.Unlock()
+	if passkeys && weaker(p, from) {
+		if _, err := d.ownerAct(ctx, "protection", "protection.change", string(from), string(p)); err != nil {
+			return refusalOf(err)
+		}
 	}
 	pub, err := k.ChangeProtection(ctx, p, s)
 	if err != nil {

@@ -71,6 +71,26 @@ func (s *Signer) commit(a keys.Act, out *keys.Answer) (journal.Head, error) {
 	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind)) > maxDocument {
 		return none, refuse(codeMalformed, "a document is too long")
 	}
+	if a.Confirmation == "" {
+		return s.judge(a, nil, out)
+	}
+	c, err := s.take(a.Confirmation)
+	if err != nil {
+		return none, err
+	}
+	head, err := s.judge(a, c, out)
+	if err != nil {
+		_, detail := s.reasonOf(err)
+		c.page.Finish(false, detail)
+		return none, err
+	}
+	c.page.Finish(true, "")
+	return head, nil
+}
+
+// judge is commit with the ceremony that was used up for it, or nil.
+func (s *Signer) judge(a keys.Act, c *ceremony, out *keys.Answer) (journal.Head, error) {
+	var none journal.Head
 	e, err := journal.Parse(a.Entry)
 	if err != nil {
 		return none, refuse(codeMalformed, "the entry is not one of a log")
@@ -83,6 +103,9 @@ func (s *Signer) commit(a keys.Act, out *keys.Answer) (journal.Head, error) {
 	}
 	p, err := s.guard(e, a)
 	if err != nil {
+		return none, err
+	}
+	if err := s.perform(e, c, &p, out); err != nil {
 		return none, err
 	}
 	if p.sign != nil {
@@ -109,7 +132,62 @@ func (s *Signer) commit(a keys.Act, out *keys.Answer) (journal.Head, error) {
 	if p.anchor {
 		s.anchorDue = e.Seq
 	}
+	if p.done != nil {
+		p.done()
+	}
 	return head, nil
+}
+
+// perform verifies the confirmation of an act that has one, writes down that it was used, and changes what is
+// sealed. What comes after it in judge fails only where this process does.
+func (s *Signer) perform(e journal.Entry, c *ceremony, p *passed, out *keys.Answer) error {
+	want, _ := e.Confirmation()
+	switch {
+	case want.Record == "" && c != nil:
+		return refuse(keys.CodeOtherAct, "the entry names no confirmation")
+	case want.Record == "" && p.change == nil:
+		return nil
+	case want.Record != "" && c == nil:
+		return errNotConfirmed
+	}
+	change := func(v *sealed) {}
+	if want.Record != "" {
+		accepted, key, err := s.confirmed(e, want, c)
+		if err != nil {
+			return err
+		}
+		if p.card {
+			if c.card == nil {
+				return errNotConfirmed
+			}
+			signed, err := s.signCard(c.card)
+			if err != nil {
+				return err
+			}
+			out.Card = signed.Canonical()
+		}
+		if out.Evidence, err = s.evidence(e, accepted.Record, key); err != nil {
+			return err
+		}
+		change = func(v *sealed) {
+			for i := range v.passkeys {
+				if v.passkeys[i].key.Equal(key) {
+					v.passkeys[i].Counter, v.passkeys[i].LastUse = accepted.Data.SignCount, e.At
+				}
+			}
+		}
+		p.anchor = true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), keyringPatience)
+	defer cancel()
+	err := writeSealed(ctx, s.vault, func(v *sealed) {
+		if p.change != nil {
+			p.change(v)
+		}
+		change(v)
+	})
+	s.refresh()
+	return err
 }
 
 // passed is what a guard lets happen.
@@ -118,6 +196,9 @@ type passed struct {
 	mac    [][]byte             // rows that get a MAC
 	domain *envelope.Projection // a domain that is opened
 	anchor bool                 // remembered outside the store at once
+	change func(*sealed)        // of what is sealed beside the root
+	done   func()               // once the entry was taken
+	card   bool                 // the owner card of the ceremony is signed
 }
 
 // checkTime compares the entry's time with this process's own clocks.

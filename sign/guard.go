@@ -9,7 +9,9 @@ import (
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
+	"vault/derive/confirm"
 	"vault/derive/envelope"
+	"vault/derive/jcs"
 )
 
 // projectionAge bounds how long before its entry a domain's projection was planned.
@@ -40,10 +42,9 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 		}
 		return passed{anchor: true}, nil
 	case journal.SettingChanged:
-		// Rules are loosened and tightened under a passkey; what is left are
-		// the settings of the desk, which permit nothing here.
+		// The settings of the desk permit nothing here; rules have an act of their own.
 		if strings.HasPrefix(b.Name, "policy") {
-			return passed{}, errNoPasskey
+			return passed{}, refuse("unknown_act", "rules are changed by policy.changed")
 		}
 		return passed{}, nil
 	case journal.DomainCreated:
@@ -56,6 +57,17 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 		return s.guardAction(e, b, a)
 	case journal.MomentResolved:
 		return passed{}, s.guardResolved(b, a)
+	case journal.PasskeyAdded:
+		return s.guardPasskeyAdded(b, e.At)
+	case journal.PasskeyRemoved:
+		return s.guardPasskeyRemoved(b, e.At)
+	case journal.PolicyChanged:
+		p, err := s.guardPolicy(b)
+		p.anchor = true
+		return p, err
+	case journal.ActConfirmed:
+		c, _ := e.Confirmation()
+		return s.guardActConfirmed(b, c, e.At)
 	case journal.ClientEnded, journal.GrantEnded:
 		return passed{anchor: true}, nil
 	case journal.Snapshot:
@@ -140,9 +152,6 @@ func (s *Signer) guardDomain(e journal.Entry, b journal.DomainCreated, a keys.Ac
 }
 
 func (s *Signer) guardPaired(e journal.Entry, b journal.ClientPaired, a keys.Act) (passed, error) {
-	if b.By != "click" {
-		return passed{}, errNoPasskey
-	}
 	p, err := row(a, b.PermitSHA256)
 	if err != nil {
 		return passed{}, err
@@ -152,10 +161,16 @@ func (s *Signer) guardPaired(e journal.Entry, b journal.ClientPaired, a keys.Act
 		return passed{}, errPermitForm
 	}
 	if b.Replaces == "" {
-		if c.PairedAt != e.At {
+		if err := s.always(b.By); err != nil {
+			return passed{}, err
+		}
+		if !madeAt(c.PairedAt, e, b.By) {
 			return passed{}, errPermitForm
 		}
 		return passed{mac: [][]byte{p.Body}}, nil
+	}
+	if b.By != "click" {
+		return passed{}, errPermitForm
 	}
 	// A rename changes the name and nothing else.
 	old, err := believed(s, a, b.Replaces, permit.ParseClient)
@@ -167,6 +182,14 @@ func (s *Signer) guardPaired(e journal.Entry, b journal.ClientPaired, a keys.Act
 		return passed{}, errPermitForm
 	}
 	return passed{mac: [][]byte{p.Body}}, nil
+}
+
+// madeAt says whether a row was made when its entry says: with it, or before its ceremony.
+func madeAt(at int64, e journal.Entry, by string) bool {
+	if by == "passkey" {
+		return at <= e.At && at > e.At-confirm.MaxLifetime-entryPast
+	}
+	return at == e.At
 }
 
 // client checks the row of a client that the log shows and has not ended.
@@ -186,8 +209,8 @@ func (s *Signer) client(id string, a keys.Act) error {
 }
 
 func (s *Signer) guardGrant(e journal.Entry, b journal.GrantMade, a keys.Act) (passed, error) {
-	if b.By != "click" {
-		return passed{}, errNoPasskey
+	if err := s.always(b.By); err != nil {
+		return passed{}, err
 	}
 	if err := s.client(b.Client, a); err != nil {
 		return passed{}, err
@@ -198,7 +221,7 @@ func (s *Signer) guardGrant(e journal.Entry, b journal.GrantMade, a keys.Act) (p
 	}
 	g, err := permit.ParseGrant(p.Body)
 	if err != nil || g.ID != b.Grant || g.Client != b.Client || g.EnvelopeHash != b.EnvelopeHash || g.Uses != b.Uses ||
-		g.NotAfter != b.NotAfter || g.By != b.By || g.MadeAt != e.At {
+		g.NotAfter != b.NotAfter || g.By != b.By || !madeAt(g.MadeAt, e, b.By) {
 		return passed{}, errPermitForm
 	}
 	env, _, err := s.envelope(a.Envelope, b.EnvelopeHash, g.DomainHash)
@@ -265,9 +288,6 @@ func (s *Signer) readEnvelope(raw []byte) (*envelope.ActionEnvelope, error) {
 }
 
 func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act) (passed, error) {
-	if b.By == "passkey" {
-		return passed{}, errNoPasskey
-	}
 	if err := s.client(b.Client, a); err != nil {
 		return passed{}, err
 	}
@@ -294,8 +314,21 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 			return passed{}, err
 		}
 	}
+	by := b.By
 	if b.Grant != "" {
-		if err := s.guardGranted(b, a, env, payload); err != nil {
+		g, err := s.guardGranted(b, a, env, payload)
+		if err != nil {
+			return passed{}, err
+		}
+		by = g.By
+	}
+	// What a resolution was confirmed for is confirmed: it was asked for the action too.
+	if m, ok := s.state.Moment(b.Moment); !ok || m.By != "passkey" || b.By == "passkey" {
+		if by == "passkey" && b.Grant != "" {
+			// The grant was confirmed when it was made.
+			return passed{sign: &action{env, domain, digest, b.Address}}, nil
+		}
+		if err := s.byPolicy(by, actionFacts(b.Client, env, payload.Value())...); err != nil {
 			return passed{}, err
 		}
 	}
@@ -303,24 +336,50 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 }
 
 // guardGranted is what a grant asks for beyond what the log shows.
-func (s *Signer) guardGranted(b journal.ActionSigned, a keys.Act, env *envelope.ActionEnvelope, payload *envelope.Payload) error {
+func (s *Signer) guardGranted(b journal.ActionSigned, a keys.Act, env *envelope.ActionEnvelope, payload *envelope.Payload) (permit.Grant, error) {
+	var none permit.Grant
 	known, ok := s.state.Grant(b.Grant)
 	if !ok {
-		return refuse(journal.CodeUnknownGrant, "the log shows no such grant")
+		return none, refuse(journal.CodeUnknownGrant, "the log shows no such grant")
 	}
 	g, err := believed(s, a, known.PermitSHA256, permit.ParseGrant)
 	if err != nil {
-		return err
+		return none, err
 	}
 	if g.ID != b.Grant || g.Client != b.Client || g.EnvelopeHash != b.EnvelopeHash || g.DomainHash != b.DomainHash {
-		return errPermitForm
+		return none, errPermitForm
 	}
 	// The log was asked with the entry's time; here with this process's clocks.
 	if _, late := s.clock.read(); late > g.NotAfter {
-		return refuse(journal.CodeGrantExpired, "the grant is past its end")
+		return none, refuse(journal.CodeGrantExpired, "the grant is past its end")
 	}
 	if len(payload.Contradictions(env)) > 0 {
-		return refuse("contradiction", "the payload contradicts the envelope; it can be signed once, and never under a grant")
+		return none, refuse("contradiction", "the payload contradicts the envelope; it can be signed once, and never under a grant")
 	}
-	return nil
+	return g, nil
+}
+
+// actionFacts are what a policy is asked about a signature: the envelope's own words, and the payload's
+// where it says something else.
+func actionFacts(client string, env *envelope.ActionEnvelope, payload jcs.Value) []permit.Facts {
+	f := env.Fields()
+	return append(payloadFacts(client, payload), permit.Facts{
+		Client: client, Domain: env.DomainHash(), Operation: f.Operation, Resources: f.Resources, Known: true, Selects: true,
+	})
+}
+
+// payloadFacts are an action's own words about itself; members that it lacks fit every rule, so they are
+// looked at only where it names an operation or resources.
+func payloadFacts(client string, v jcs.Value) []permit.Facts {
+	f := permit.Facts{Client: client, Domain: v.Get("domainHash").Text(), Operation: v.Get("operation").Text(), Known: true, Selects: true}
+	for _, item := range v.Get("resources").Items() {
+		f.Resources = append(f.Resources, item.Text())
+	}
+	if r := v.Get("resource"); r.Exists() {
+		f.Resources = append(f.Resources, r.Text())
+	}
+	if f.Operation == "" && len(f.Resources) == 0 {
+		return nil
+	}
+	return []permit.Facts{f}
 }

@@ -64,7 +64,9 @@ func TestLyingDesk(t *testing.T) {
 		}, "wrong_domain"},
 		{"address of another", false, func(_ *desk, b *journal.ActionSigned, _ *keys.Act) { b.Address = "0x" + strings.Repeat("1", 40) }, "wrong_address"},
 		{"use that is not the next", false, func(_ *desk, b *journal.ActionSigned, _ *keys.Act) { b.Use = 2 }, "use_not_next"},
-		{"a passkey that is not there", false, func(_ *desk, b *journal.ActionSigned, _ *keys.Act) { b.By = "passkey" }, "no_passkey"},
+		{"a passkey that is not there", false, func(_ *desk, b *journal.ActionSigned, _ *keys.Act) {
+			b.By, b.Confirmation = "passkey", journal.Zero
+		}, "no_passkey"},
 		{"client without a row", false, func(_ *desk, _ *journal.ActionSigned, a *keys.Act) { a.Permits = nil }, "bad_permit"},
 		{"client row without a MAC", false, func(_ *desk, _ *journal.ActionSigned, a *keys.Act) { a.Permits[0].MAC = "" }, "bad_permit"},
 		{"client row with another MAC", false, func(d *desk, _ *journal.ActionSigned, a *keys.Act) { a.Permits[0].MAC = d.domains[0].MAC }, "bad_permit"},
@@ -183,7 +185,7 @@ func TestActsThatWereNotDone(t *testing.T) {
 	d.refused("not_done", journal.KindWordsShown, journal.WordsShown{When: "creation"}, keys.Act{})
 	d.refused("not_done", journal.KindProtectionChanged, journal.ProtectionChanged{From: "passphrase", To: "keyring"}, keys.Act{})
 	d.refused("not_done", journal.KindUnlocked, journal.Unlocked{Protection: "keyring"}, keys.Act{})
-	d.refused("no_passkey", journal.KindSettingChanged, journal.SettingChanged{Name: "policy.click", From: "a", To: "b"}, keys.Act{})
+	d.refused("unknown_act", journal.KindSettingChanged, journal.SettingChanged{Name: "policy.click", From: "a", To: "b"}, keys.Act{})
 	d.must(journal.KindSettingChanged, journal.SettingChanged{Name: "idle_minutes", From: "15", To: "30"}, keys.Act{})
 	d.refused("wrong_snapshot", journal.KindSnapshot, journal.Snapshot{StateSHA256: journal.HashOf(nil)}, keys.Act{})
 	d.must(journal.KindSnapshot, journal.Snapshot{StateSHA256: d.state.SHA256()}, keys.Act{})
@@ -238,7 +240,7 @@ func TestPairingGuard(t *testing.T) {
 	}
 	d.t = t
 	byPasskey := entry
-	byPasskey.By = "passkey"
+	byPasskey.By, byPasskey.Confirmation = "passkey", journal.Zero
 	d.refused("no_passkey", journal.KindClientPaired, byPasskey, keys.Act{Permits: []keys.Permit{{Body: body}}})
 	answer := d.must(journal.KindClientPaired, entry, keys.Act{Permits: []keys.Permit{{Body: body}}})
 
@@ -286,10 +288,14 @@ func TestGrantGuard(t *testing.T) {
 			tt.lie(d, &g, &act)
 			row := encode(t, g)
 			act.Permits = append(act.Permits, keys.Permit{Body: row})
-			d.refused(tt.code, journal.KindGrantMade, journal.GrantMade{
+			made := journal.GrantMade{
 				Grant: g.ID, Client: g.Client, EnvelopeHash: g.EnvelopeHash, Uses: g.Uses, NotAfter: g.NotAfter, By: g.By,
 				PermitSHA256: permit.SHA256(row),
-			}, act)
+			}
+			if g.By == "passkey" {
+				made.Confirmation = journal.Zero
+			}
+			d.refused(tt.code, journal.KindGrantMade, made, act)
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
+	"vault/approvals/permit"
+	"vault/derive/jcs"
 )
 
 // Codes of what is wrong with a moment's act.
@@ -17,9 +19,6 @@ const (
 // guardResolved lets a resolution be recorded that this envelope can have: the digests of the
 // envelope, of what was shown and of the resolution are computed here, from the bytes.
 func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
-	if b.By != "click" {
-		return errNoPasskey
-	}
 	if err := s.client(b.Client, a); err != nil {
 		return err
 	}
@@ -45,8 +44,9 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 	if int64(option) != b.Option {
 		return refuse(codeWrongResolution, "the resolution names another option than the entry")
 	}
+	facts := permit.Facts{Moment: true, Client: b.Client, Class: env.Content().DecisionClass}
 	if !selected {
-		return nil
+		return s.byPolicy(b.By, facts)
 	}
 	if _, err := sheet.Select(option); err != nil {
 		return refuse(codeActionMismatch, "the action that was shown is not the option's, or cannot be signed")
@@ -58,7 +58,41 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 	if row.ActionDigest != b.ActionDigest || with != b.SignWith {
 		return refuse(codeWrongResolution, "the entry names another action or signing envelope than the option has")
 	}
-	return nil
+	return s.byPolicy(b.By, optionFacts(facts, row, behind)...)
+}
+
+// optionFacts are what a policy is asked about the selection of an option: what the option's row showed of its
+// action, for the selection and for the signature that it lets follow. An action that was not shown may be any.
+func optionFacts(f permit.Facts, row moment.Row, behind []moment.Behind) []permit.Facts {
+	f.Selects = true
+	var shown []permit.Facts
+	for _, b := range behind {
+		if b.Option != row.Index || b.Action == nil {
+			continue
+		}
+		if v, err := jcs.Parse(b.Action, jcs.Binding); err == nil {
+			shown = append(shown, payloadFacts(f.Client, v)...)
+		}
+	}
+	if env := row.SignWith; env != nil {
+		w := env.Fields()
+		shown = append(shown, permit.Facts{Client: f.Client, Domain: env.DomainHash(), Operation: w.Operation, Resources: w.Resources, Known: true, Selects: true})
+	}
+	if row.Action == nil || len(shown) == 0 {
+		// Also with a signing envelope: its action was not shown.
+		f.Known = row.Action != nil
+		shown = append(shown, f)
+	}
+	var out []permit.Facts
+	for _, x := range shown {
+		x.Moment, x.Class = true, f.Class
+		out = append(out, x)
+		if row.SignWith != nil {
+			x.Moment, x.Class = false, ""
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // guardSelected lets an action be signed that a moment's resolution is authority for: both digests

@@ -84,7 +84,7 @@ func TestMomentGuards(t *testing.T) {
 		{"the id of another session", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.Session = "s2" }, "moment_name"},
 		{"an answer that selects", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.Choice = "answer" }, "moment_form"},
 		{"a passkey that is not there", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) {
-			b.By, b.Confirmation = "passkey", journal.HashOf(nil)
+			b.By, b.Confirmation = "passkey", journal.Zero
 		}, "no_passkey"},
 		{"client without a row", func(_ *desk, _ *journal.MomentResolved, a *keys.Act) { a.Permits = nil }, "bad_permit"},
 	} {

@@ -9,7 +9,9 @@ import (
 	"io"
 
 	"vault/approvals/keys"
+	"vault/approvals/permit"
 	"vault/custody"
+	"vault/derive/confirm"
 	"vault/internal/passphrase"
 )
 
@@ -28,7 +30,7 @@ type Window interface {
 // those of the secret window's own line.
 type Question struct {
 	Form        string // "new_passphrase" | "passphrase" | "show_words" | "ask_words" | "restore"
-	Purpose     string // "create" | "unlock" | "restore" | "restore_backup" | "protection" | "words" | "backup" | "prove"
+	Purpose     string // "create" | "unlock" | "restore" | "restore_backup" | "protection" | "words" | "backup" | "prove" | "passkey"
 	Problem     string // what was wrong with the answer before, or ""
 	Place       int    // which word, from 1
 	Places      []int  // ask_words: which words, from 1
@@ -511,7 +513,8 @@ func (s *Signer) NewInstance(ctx context.Context) (keys.Public, error) {
 }
 
 // ShowWords implements [keys.Handler]. Words that were put off at creation are
-// shown after the passphrase; words that were shown once need a passkey.
+// shown after the passphrase; words that were shown once, and those of a vault with a passkey,
+// need an allowance.
 func (s *Signer) ShowWords(ctx context.Context, surface keys.Surface) error {
 	if err := s.begin(); err != nil {
 		return err
@@ -521,8 +524,11 @@ func (s *Signer) ShowWords(ctx context.Context, surface keys.Surface) error {
 	if err != nil {
 		return err
 	}
-	if v.State().WordsShown {
-		return errNoPasskey
+	if (v.State().WordsShown || len(v.State().Passkeys) > 0) && !s.allow(confirm.RecoveryShow, "") {
+		if len(v.State().Passkeys) == 0 {
+			return errNoPasskey
+		}
+		return errNotConfirmed
 	}
 	if err := v.Doubt(); err != nil {
 		return s.fault(err)
@@ -564,7 +570,7 @@ var strength = map[keys.Protection]int{
 	keys.ProtectKeyring: 1, keys.ProtectPassphrase: 2, keys.ProtectKeyringAndPassphrase: 3,
 }
 
-// ChangeProtection implements [keys.Handler]. A weaker one needs a passkey.
+// ChangeProtection implements [keys.Handler]. A weaker one needs an allowance.
 func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surface keys.Surface) (keys.Public, error) {
 	if err := s.begin(); err != nil {
 		return keys.Public{}, err
@@ -578,8 +584,11 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 	if strength[to] == 0 {
 		return keys.Public{}, refuse(codeMalformed, "there is no such protection")
 	}
-	if strength[to] < strength[keys.Protection(from)] {
-		return keys.Public{}, errNoPasskey
+	if strength[to] < strength[keys.Protection(from)] && !s.allow(confirm.ProtectionChange, string(to)) {
+		if len(v.State().Passkeys) == 0 {
+			return keys.Public{}, errNoPasskey
+		}
+		return keys.Public{}, errNotConfirmed
 	}
 	if !from.UsesPassphrase() && !custody.Protection(to).UsesPassphrase() {
 		return keys.Public{}, refuse(codeNotDone, "the keyring alone opens the vault already")
@@ -594,11 +603,13 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 				return err
 			}
 		}
-		p, err := t.newPassphrase(q)
-		if err != nil {
-			return err
+		var p *custody.Secret
+		if custody.Protection(to).UsesPassphrase() {
+			if p, err = t.newPassphrase(q); err != nil {
+				return err
+			}
+			defer p.Destroy()
 		}
-		defer p.Destroy()
 		params, err := s.cost(ctx, to)
 		if err != nil {
 			return err
@@ -607,7 +618,11 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 		if errors.Is(err, custody.ErrAnchorNotKept) || errors.Is(err, custody.ErrShareLeft) {
 			// It was changed. What the keyring lacks is written with the next anchor;
 			// an old share that it keeps opens nothing any more.
-			return nil
+			err = nil
+		}
+		if err == nil && to == keys.ProtectKeyring {
+			// The passkeys have gone, and the rules with them.
+			err = writeSealed(ctx, v, func(s *sealed) { s.policy.Rules = permit.Policy{} })
 		}
 		return err
 	})

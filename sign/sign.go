@@ -35,8 +35,8 @@ type Clock interface {
 	Boot() int64
 }
 
-// Config is what a [Signer] needs. All members are needed but Fault, Backup and
-// OpenBackup.
+// Config is what a [Signer] needs. All members are needed but Fault, Backup,
+// OpenBackup and Page.
 type Config struct {
 	Custody custody.Config
 	Clock   Clock
@@ -53,6 +53,8 @@ type Config struct {
 	// part and writes the store's copy where r says. [custody.ErrWrongPassphrase]
 	// means that the passphrase does not open it. Nil: no backup can be restored.
 	OpenBackup func(ctx context.Context, r keys.Restore, passphrase *custody.Secret) (sealed []byte, err error)
+	// Page starts the helper of one ceremony. Nil: there are no ceremonies.
+	Page func(context.Context) (Page, error)
 }
 
 // Limits of one call and of what is remembered.
@@ -95,6 +97,11 @@ type Signer struct {
 	doubt *keys.Error // phaseReadOnly: why
 	state *journal.State
 	load  loading
+
+	sealed   sealed // what stands beside the root, as it is now
+	ceremony *ceremony
+	pending  *pendingPasskey
+	allowed  *allowance
 
 	domains   map[string]*envelope.Projection       // public, by domain hash
 	addresses map[string]signer                     // public, by envelope hash
@@ -168,7 +175,6 @@ const (
 	codeAnchorMissing = "anchor_missing"
 	codeCopied        = "copied"
 	codeLogDamaged    = "log_damaged"
-	codeNoPasskey     = "no_passkey"
 	codeMalformed     = "malformed"
 	codeNotLoaded     = "not_loaded"
 	codeSuspended     = "suspended"
@@ -177,16 +183,7 @@ const (
 	codeNotBackup     = "not_backup"
 )
 
-var errNoPasskey = refuse(codeNoPasskey, "this needs a passkey and none is enrolled")
-
-// policy is the part of the sealed structure that is this package's own.
-type policy struct {
-	// Instance and Start say why the log of that instance begins: "" with the root's
-	// creation, else "restored", "copied" or "rolled_back". For another instance
-	// nothing is known, which counts as copied.
-	Instance string `json:"instance"`
-	Start    string `json:"start"`
-}
+var errNoPasskey = refuse(keys.CodeNoPasskey, "this needs a passkey and none is enrolled")
 
 func startReason(s custody.State) string {
 	var p policy
@@ -201,16 +198,13 @@ func startReason(s custody.State) string {
 
 // setStart writes down why the log of the present instance begins.
 func setStart(ctx context.Context, v *custody.Vault, reason string) error {
-	raw, err := json.Marshal(policy{v.State().InstanceID.String(), reason})
-	if err != nil {
-		return err
-	}
-	err = v.Update(ctx, func(s *custody.State) { s.Policy = raw })
-	if errors.Is(err, custody.ErrAnchorNotKept) {
-		// The file says it; the keyring remembers the generation before.
-		return nil
-	}
-	return err
+	now := v.State().InstanceID.String()
+	return writeSealed(ctx, v, func(s *sealed) {
+		if before := s.policy.Instance; before != "" && before != now {
+			s.policy.Before = append(s.policy.Before, before)
+		}
+		s.policy.Instance, s.policy.Start = now, reason
+	})
 }
 
 // MarkName is an empty file in the vault folder that says that a vault was made
@@ -242,9 +236,14 @@ func (s *Signer) install(v *custody.Vault) (keys.Public, error) {
 		v.Lock()
 		return keys.Public{}, s.fault(err)
 	}
+	if _, err := readSealed(v.State()); err != nil {
+		v.Lock()
+		return keys.Public{}, s.fault(err)
+	}
 	s.keys.Destroy()
 	s.keys = held
 	s.vault, s.clock = v, newClock(s.cfg.Clock)
+	s.dropCeremony()
 	if err := s.deriveKeys(); err != nil {
 		s.shut()
 		return keys.Public{}, s.fault(err)
@@ -297,10 +296,17 @@ func (s *Signer) storeKey() []byte { return s.keys.Bytes()[ed25519.PrivateKeySiz
 // refresh reads what is public from the sealed state.
 func (s *Signer) refresh() {
 	st := s.vault.State()
+	// What was read at the opening or written since can be read.
+	s.sealed, _ = readSealed(st)
+	rules, _ := s.sealed.policy.Rules.Canonical()
 	s.pub = keys.Public{
 		Vault: st.VaultID.String(), Instance: st.InstanceID.String(), Generation: st.Generation,
 		Protection: keys.Protection(st.Protection), OwnerKey: s.pub.OwnerKey, LogKey: s.pub.LogKey,
 		WordsShown: st.WordsShown, Demo: st.Demo, Passkeys: len(st.Passkeys), StartReason: startReason(st), AnchorKept: "sealed",
+	}
+	s.pub.PasskeySpent, s.pub.Policy = st.FirstPasskeyAt != 0, rules
+	for _, p := range s.sealed.passkeys {
+		s.pub.Enrolled = append(s.pub.Enrolled, p.public())
 	}
 	if st.Log.Seq > 0 {
 		s.pub.Anchor = keys.Anchor{Seq: st.Log.Seq, Hash: st.Log.Hash.String()}
@@ -344,6 +350,7 @@ func (s *Signer) collect() {
 
 // shut wipes everything. The caller holds s.mu.
 func (s *Signer) shut() {
+	s.dropCeremony()
 	if s.vault != nil {
 		s.vault.Lock()
 	}
@@ -351,6 +358,15 @@ func (s *Signer) shut() {
 	s.vault, s.keys, s.phase = nil, nil, phaseShut
 	s.state, s.domains, s.addresses, s.permits, s.envelopes = nil, nil, nil, nil, nil
 	s.load = loading{}
+}
+
+// dropCeremony forgets what is only in memory: the ceremony that is open, a pending passkey, what may be
+// done once. The caller holds s.mu.
+func (s *Signer) dropCeremony() {
+	if s.ceremony != nil {
+		s.ceremony.end("locked", "the vault was locked")
+	}
+	s.ceremony, s.pending, s.allowed = nil, nil, nil
 }
 
 // Lock implements [keys.Handler]: it anchors the head, which the desk by
@@ -371,6 +387,7 @@ func (s *Signer) Lock(ctx context.Context) error {
 func (s *Signer) Close() {
 	s.mu.Lock()
 	s.locked = true
+	s.dropCeremony()
 	s.mu.Unlock()
 	s.background.Wait()
 	s.mu.Lock()

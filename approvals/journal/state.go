@@ -85,6 +85,7 @@ type MomentState struct {
 	ActionDigest   string `json:"action_digest"` // of the selected option, or empty
 	SignWith       string `json:"sign_with"`     // hash of the action envelope that was shown with it, or empty
 	Signed         bool   `json:"signed"`        // its action was signed
+	By             string `json:"by,omitzero"`   // "passkey" where one confirmed the resolution, else empty
 }
 
 // Contradiction says that an entry cannot follow from the entries before it.
@@ -304,7 +305,7 @@ func (s *State) check(e Entry) (func(), error) {
 		if err := s.clientOpen(b.Client); err != nil {
 			return nil, err
 		}
-		return s.checkMoment(b.Session, MomentState{b.Moment, b.Client, b.EnvelopeDigest, b.Option, b.ActionDigest, b.SignWith, false})
+		return s.checkMoment(b.Session, MomentState{b.Moment, b.Client, b.EnvelopeDigest, b.Option, b.ActionDigest, b.SignWith, false, byPasskey(b.By)})
 	case MomentDeclined:
 		if _, ok := s.clients[b.Client]; !ok {
 			return nil, contradict(CodeUnknownClient, "the log shows no such client")
@@ -350,7 +351,10 @@ func (s *State) checkPaired(e Entry, b ClientPaired) (func(), error) {
 	case !ok:
 		c = ClientState{ID: b.Client, PairedAt: e.At}
 	}
-	c.Name, c.By, c.PermitSHA256 = b.Name, b.By, b.PermitSHA256
+	if b.Replaces == "" {
+		c.By = b.By // a rename changes nothing about the pairing
+	}
+	c.Name, c.PermitSHA256 = b.Name, b.PermitSHA256
 	return func() { s.clients[b.Client] = c }, nil
 }
 
@@ -436,6 +440,13 @@ func checkConfirmed(e Entry) error {
 		return contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")
 	}
 	return nil
+}
+
+func byPasskey(by string) string {
+	if by == "passkey" {
+		return by
+	}
+	return ""
 }
 
 // checkMoment lets a moment be resolved that was not.

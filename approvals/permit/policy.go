@@ -50,7 +50,7 @@ type Rule struct {
 	Resource  string `json:"resource,omitempty"` // one of the action's resources
 	Class     string `json:"class,omitempty"`    // decision class; only of ScopeMoment
 	// Unseen: only options whose action the vault was not shown; only of ScopeMoment.
-	Unseen bool `json:"unseen,omitempty"`
+	Unseen bool `json:"unseen,omitzero"`
 }
 
 // Facts are what a policy is asked about, taken from the bytes to be signed.

@@ -87,7 +87,7 @@ func TestPolicyDirection(t *testing.T) {
 }
 
 func FuzzParsePolicy(f *testing.F) {
-	for _, p := range []Policy{{}, {Rules: []Rule{{Scope: ScopeMoment, Class: "x", Unseen: true}}, Ordinary: []string{"a", "b"}}} {
+	for _, p := range []Policy{{}, {Rules: []Rule{{Scope: ScopeMoment, Class: "x", Unseen: true}, {Scope: ScopeEvery}}, Ordinary: []string{"a", "b"}}} {
 		raw, err := p.Canonical()
 		if err != nil {
 			f.Fatal(err)

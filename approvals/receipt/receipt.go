@@ -16,10 +16,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"vault/approvals/journal"
 	"vault/approvals/moment"
+	"vault/derive/confirm"
 	"vault/derive/envelope"
 	"vault/derive/jcs"
 )
@@ -42,6 +44,8 @@ type Parts struct {
 	// Of a moment.resolved or moment.declined entry, else empty:
 	Moment     []byte // the envelope (Briefing-and-Binding Envelope 6.1)
 	Resolution []byte // the object that went to the agent (7.3)
+	// Of an entry that a passkey confirmed, else empty: record and the log key's word about it.
+	Evidence []byte
 }
 
 type wire struct {
@@ -55,12 +59,13 @@ type wire struct {
 	Attestation json.RawMessage   `json:"attestation,omitempty"`
 	Moment      json.RawMessage   `json:"binding_moment,omitempty"`
 	Resolution  json.RawMessage   `json:"resolution,omitempty"`
+	Evidence    json.RawMessage   `json:"evidence,omitempty"`
 }
 
 // Encode returns the canonical bytes of a receipt that [Parse] accepts.
 func Encode(p Parts) ([]byte, error) {
 	w := wire{Type: Type, V: 1, Head: p.Head, Signature: p.Signature, Payload: p.Payload, Record: p.Record, Attestation: p.Attestation,
-		Moment: p.Moment, Resolution: p.Resolution}
+		Moment: p.Moment, Resolution: p.Resolution, Evidence: p.Evidence}
 	for _, raw := range p.Entries {
 		w.Entries = append(w.Entries, raw)
 	}
@@ -81,6 +86,7 @@ type Receipt struct {
 	head      journal.Head
 	headFault error
 	parts     Parts
+	evidence  *confirm.Evidence // or nil
 }
 
 // Parse reads one JSON document with exactly the members of a receipt. Signatures
@@ -99,7 +105,7 @@ func parse(raw []byte) (*Receipt, error) {
 		return nil, err
 	}
 	known := 0
-	for _, name := range []string{"type", "v", "entries", "head", "signature", "payload", "record", "attestation", "binding_moment", "resolution"} {
+	for _, name := range []string{"type", "v", "entries", "head", "signature", "payload", "record", "attestation", "binding_moment", "resolution", "evidence"} {
 		if v.Get(name).Exists() {
 			known++
 		}
@@ -120,6 +126,7 @@ func parse(raw []byte) (*Receipt, error) {
 		Head: v.Get("head").Canonical(), Signature: v.Get("signature").Text(), Payload: v.Get("payload").Canonical(),
 		Record: v.Get("record").Canonical(), Attestation: v.Get("attestation").Canonical(),
 		Moment: v.Get("binding_moment").Canonical(), Resolution: v.Get("resolution").Canonical(),
+		Evidence: v.Get("evidence").Canonical(),
 	}}
 	for _, item := range v.Get("entries").Items() {
 		e, err := journal.Parse(item.Canonical())
@@ -140,6 +147,15 @@ func parse(raw []byte) (*Receipt, error) {
 	if resolved != (r.parts.Moment != nil) || resolved != (r.parts.Resolution != nil) {
 		return nil, errors.New("moment and resolution stand beside exactly the entries that record one")
 	}
+	confirmed, _ := r.entries[0].Confirmation()
+	if (confirmed.Record != "") != (r.parts.Evidence != nil) {
+		return nil, errors.New("evidence stands beside exactly the entries that name a confirmation")
+	}
+	if r.parts.Evidence != nil {
+		if r.evidence, err = confirm.ParseEvidence(r.parts.Evidence); err != nil {
+			return nil, err
+		}
+	}
 	r.head, r.headFault = journal.ParseHead(r.parts.Head)
 	return r, nil
 }
@@ -158,6 +174,8 @@ type Pins struct {
 	LogKey        string // nkey text of the log key, from an owner card
 	Vault         string // vault id
 	DomainAddress string // 0x and 40 hex digits
+	// Card is an owner card that the caller trusts: its log key for the head's instance and its passkeys are pinned.
+	Card *confirm.OwnerCard
 }
 
 // Report says what a receipt shows.
@@ -168,9 +186,11 @@ type Report struct {
 	LogPinned bool
 	// SignerPinned says that the pinned domain's key stands behind the address that signed.
 	SignerPinned bool
-	By           string // "click", "grant" or "passkey"; empty where nothing was signed or approved
-	At           int64  // the vault's clock, milliseconds since epoch
-	Address      string // that signed, or empty
+	// PasskeyPinned says that a pinned log key took the confirmation from a pinned passkey.
+	PasskeyPinned bool
+	By            string // "click", "grant" or "passkey"; empty where nothing was signed or approved
+	At            int64  // the vault's clock, milliseconds since epoch
+	Address       string // that signed, or empty
 }
 
 func (p *Report) check(name string, ok bool, detail string) {
@@ -201,6 +221,13 @@ func (r *Receipt) Verify(pins Pins) Report {
 	if pins.Vault != "" {
 		p.check("vaultPin", r.head.Vault == pins.Vault, "the head is of another vault")
 	}
+	if pins.Card != nil {
+		f := pins.Card.Fields()
+		p.check("cardSignature", pins.Card.Verify("").Valid, "the card is not signed by its seat 0")
+		p.check("cardVault", r.head.Vault == f.Vault || onCard(f, r.head), "the card is of another vault")
+		p.check("cardLogKey", onCard(f, r.head), "the card has another log key for this instance, or none")
+		p.LogPinned = onCard(f, r.head)
+	}
 	if pins.LogKey != "" {
 		p.check("logKeyPin", r.head.Key == pins.LogKey, "the head is signed by another log key")
 		p.LogPinned = r.head.Key == pins.LogKey
@@ -209,6 +236,12 @@ func (r *Receipt) Verify(pins Pins) Report {
 	case journal.ActionSigned:
 		p.By, p.Address = b.By, b.Address
 		r.verifyAction(&p, b, pins)
+	case journal.PolicyChanged:
+		p.By = b.By
+	case journal.PasskeyAdded:
+		p.By = b.By
+	case journal.PasskeyRemoved, journal.ActConfirmed:
+		p.By = "passkey"
 	case journal.ClientPaired:
 		p.By = b.By
 	case journal.GrantMade:
@@ -222,8 +255,46 @@ func (r *Receipt) Verify(pins Pins) Report {
 			Option: -1, ResolutionDigest: b.ResolutionDigest,
 		})
 	}
+	r.verifyEvidence(&p, pins)
+	p.PasskeyPinned = p.PasskeyPinned && p.Valid
 	p.LogPinned, p.SignerPinned = p.LogPinned && p.Valid, p.SignerPinned && p.Valid
 	return p
+}
+
+func onCard(f confirm.CardFields, h journal.Head) bool {
+	return slices.Contains(f.LogKeys, confirm.CardLogKey{Instance: h.Instance, Key: h.Key})
+}
+
+// verifyEvidence compares the confirmation with the entry it stands behind, and verifies it.
+func (r *Receipt) verifyEvidence(p *Report, pins Pins) {
+	if r.evidence == nil {
+		return
+	}
+	first := r.entries[0]
+	want, _ := first.Confirmation()
+	says, context := r.evidence.Statement(), r.evidence.Record().Context()
+	f := context.Fields()
+	p.check("evidence.ofEntry", says.Seq == int64(first.Seq) && says.Head == first.Hash() && says.At == first.At && says.Instance == first.Instance,
+		"the log key speaks of another entry")
+	p.check("evidence.recordOfEntry", want.Record == r.evidence.Record().Digest(), "the entry names another record")
+	p.check("evidence.logKeyOfHead", says.LogKey == r.head.Key && says.Vault == r.head.Vault, "another log key speaks than the one that signed the head")
+	p.check("evidence.kindOfAct", f.Kind == want.Kind, "the passkey confirmed another kind of act")
+	p.check("evidence.contextCoversAct", f.Digest == want.Digest, "the passkey confirmed another act")
+	if r.parts.Resolution != nil {
+		err := context.Covers(r.parts.Resolution)
+		p.check("evidence.contextCoversResolution", err == nil, "the passkey confirmed another resolution")
+		if b, ok := first.Decoded().(journal.MomentResolved); ok {
+			p.check("evidence.bindsMoment", f.Binding != nil && f.Binding.ActionDigest == b.ActionDigest, "the passkey confirmed another action")
+		}
+	}
+	report := r.evidence.Verify(confirm.EvidencePins{})
+	if pins.Card != nil {
+		report = pins.Card.VerifyEvidence(r.evidence)
+	}
+	for _, c := range report.Checks {
+		p.check("evidence."+c.Name, c.OK, c.Detail)
+	}
+	p.PasskeyPinned = report.Pinned
 }
 
 // verifyMoment compares the entry of a resolution with the envelope and the resolution.

@@ -8,7 +8,7 @@ import (
 
 // Format is the number of the newest migration. A store with a larger number
 // was written by a newer program and opens read-only.
-const Format = 2
+const Format = 3
 
 // migrations are applied in order, each in a transaction of its own; number
 // i+1 leaves user_version at i+1. Released ones never change.
@@ -149,6 +149,17 @@ CREATE TABLE notes (
 	digest  TEXT NOT NULL,
 	at      INTEGER NOT NULL,
 	count   INTEGER NOT NULL
+);
+`, `
+CREATE TABLE evidence (
+	seq INTEGER NOT NULL PRIMARY KEY,
+	raw BLOB NOT NULL
+);
+CREATE TABLE old_evidence (
+	instance TEXT NOT NULL,
+	seq      INTEGER NOT NULL,
+	raw      BLOB NOT NULL,
+	PRIMARY KEY (instance, seq)
 );
 `}
 

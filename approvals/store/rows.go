@@ -153,18 +153,63 @@ func (t *Tx) Archive(instance string) error {
 	for _, q := range []string{
 		"INSERT INTO old_entries (instance, seq, raw, hash, kind, at, client, request, tag, head) SELECT ?, seq, raw, hash, kind, at, client, request, tag, head FROM entries",
 		"INSERT INTO old_permits (instance, kind, id, body, mac) SELECT ?, kind, id, body, mac FROM permits",
+		"INSERT INTO old_evidence (instance, seq, raw) SELECT ?, seq, raw FROM evidence",
 	} {
 		if err := t.exec(q, instance); err != nil {
 			return err
 		}
 	}
-	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots", "moments", "moment_asks", "notes"} {
+	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots", "moments", "moment_asks", "notes", "evidence"} {
 		if err := t.exec("DELETE FROM " + table); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// PutEvidence keeps the evidence of a confirmation beside its entry.
+func (t *Tx) PutEvidence(seq uint64, raw []byte) error {
+	return t.exec("INSERT INTO evidence (seq, raw) VALUES (?, ?)", int64(seq), raw)
+}
+
+// Evidence is what was kept beside an entry. [ErrNotFound] means that nothing was.
+func (s *Store) Evidence(seq uint64) ([]byte, error) {
+	var out []byte
+	err := s.read("SELECT raw FROM evidence WHERE seq = ?", []any{int64(seq)}, func(r *sql.Rows) error { return r.Scan(&out) })
+	if err == nil && out == nil {
+		err = ErrNotFound
+	}
+	return out, err
+}
+
+// Approval counts what was approved for one client in one span of time.
+type Approval struct {
+	Client           string
+	From             int64 // milliseconds since epoch
+	Clicks, Passkeys int64
+}
+
+// Approvals counts signatures, resolutions, pairings and grants that a person approved, by client and by spans
+// of that length (milliseconds), from an instant on; the newest span first.
+func (s *Store) Approvals(since, span int64) ([]Approval, error) {
+	var out []Approval
+	err := s.read("SELECT client, at - at % ? AS start, SUM(instr(raw, CAST(? AS BLOB)) > 0), SUM(instr(raw, CAST(? AS BLOB)) > 0) AS keyed"+
+		" FROM entries WHERE at >= ? AND kind IN ('action.signed', 'moment.resolved', 'client.paired', 'grant.made')"+
+		" GROUP BY client, start HAVING SUM(instr(raw, CAST(? AS BLOB)) > 0) + SUM(instr(raw, CAST(? AS BLOB)) > 0) > 0 ORDER BY start DESC, client LIMIT 4096",
+		[]any{span, clicked, keyed, since, clicked, keyed}, func(r *sql.Rows) error {
+			var a Approval
+			err := r.Scan(&a.Client, &a.From, &a.Clicks, &a.Passkeys)
+			out = append(out, a)
+			return err
+		})
+	return out, err
+}
+
+// How an entry's canonical bytes say what stood behind it. A name in the entry has its quotation marks escaped.
+const (
+	clicked = `"by":"click"`
+	keyed   = `"by":"passkey"`
+)
 
 const entryColumns = "seq, raw, hash, kind, at, client, request, tag, head"
 

@@ -107,6 +107,7 @@ func serve(dir string) int {
 		},
 		Clock:  newClock(),
 		Window: openWindow,
+		Page:   openPage,
 		Cost:   calibrated(kdf),
 		Fault:  func(err error) { fmt.Fprintln(os.Stderr, "vault-key:", err) },
 		Backup: backups{runner}.write, OpenBackup: backups{runner}.open,

@@ -14,17 +14,25 @@ import (
 
 func (p *program) verifyCommand() *cobra.Command {
 	var pins offline.Pins
-	var payload string
+	var payload, card string
 	c := &cobra.Command{
 		Use:   "verify FILE...",
 		Short: "Check records, signatures, delegates and receipts, offline",
 		Long: "Give together what belongs together: an agent's saved answer and the payload it had signed; or a public\n" +
-			"action record, the payload and the signature; or a delegate; or receipts. Regular files of at most 8 MiB.\n\n" +
+			"action record, the payload and the signature; or a delegate; or receipts,\n" +
+			"with the owner card. Regular files of at most 8 MiB.\n\n" +
 			"Exit statuses: 0 verified against a pin; 1 not valid; 2 not understood or unreadable;\n" +
 			"3 self-consistent, and tied to nothing you trust: anybody could have made it.",
 		RunE: func(_ *cobra.Command, files []string) error {
 			if len(files) == 0 && payload == "" {
 				return usageError("give the files to check")
+			}
+			if card != "" {
+				raw, err := readRegular(card)
+				if err != nil {
+					return err
+				}
+				pins.Card, pins.CardName = raw, card
 			}
 			return p.verify(files, payload, pins)
 		},
@@ -33,6 +41,7 @@ func (p *program) verifyCommand() *cobra.Command {
 	c.Flags().StringVar(&pins.Address, "address", "", "`address` of the agent that you trust")
 	c.Flags().StringVar(&pins.Owner, "owner", "", "owner `key` that you trust, U…")
 	c.Flags().StringVar(&pins.Hash, "expect-hash", "", "`hash` of the record, delegate or receipt that you expect; the one of an action envelope is compared, and proves no address")
+	c.Flags().StringVar(&card, "card", "", "`file` with the owner card that its owner gave you: whose log key and whose passkeys these are")
 	c.Flags().StringVar(&payload, "payload", "", "`file` that was signed, where it looks like something else")
 	return c
 }

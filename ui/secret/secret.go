@@ -23,7 +23,7 @@ import (
 // Question is what a form says besides its fields. The codes are those of the
 // conversation between key process and window.
 type Question struct {
-	Purpose     string // "create", "unlock", "restore", "restore_backup", "protection", "words", "backup", "prove", "instance"
+	Purpose     string // "create", "unlock", "restore", "restore_backup", "protection", "words", "backup", "prove", "instance", "passkey"
 	Problem     string // what was wrong with the answer before, or ""
 	Place       int    // "wrong_word", "bad_words": which word, from 1, or 0
 	Fingerprint string // of the vault concerned, or ""

@@ -32,6 +32,8 @@ func words(q Question, button string) (title, line string) {
 		return "Your passphrase, as it is now", "What opens this vault is about to change."
 	case "words":
 		return "Your passphrase", "The recovery words are about to be shown."
+	case "passkey":
+		return "Your passphrase", "The first passkey of this vault is about to be enrolled. It is asked for this once."
 	case "instance":
 		return "Your passphrase", "A new instance is about to begin; grants are then suspended."
 	case "restore_backup":

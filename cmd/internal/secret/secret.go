@@ -46,6 +46,7 @@ const (
 	ForBackup     Purpose = "backup"         // a passphrase for a backup file
 	ForProve      Purpose = "prove"          // an approval at the terminal
 	ForInstance   Purpose = "instance"       // a new instance is to be started
+	ForPasskey    Purpose = "passkey"        // the first passkey of a root is to be enrolled
 )
 
 // Problem says what was wrong with the answer before; the window has a

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"strings"
 
+	"vault/derive/confirm"
 	"vault/derive/envelope"
 	"vault/derive/jcs"
 )
@@ -36,6 +37,9 @@ type Pins struct {
 	Domain  string // address of a domain, 0x and 40 hex digits
 	Address string // address of an agent, 0x and 40 hex digits
 	Hash    string // of an action envelope, a record, a delegate or a receipt, 0x and 64 hex digits
+	// Card is an owner card that the verifier got from its owner, as received, by its name.
+	Card     []byte
+	CardName string
 }
 
 // Verdict is the outcome of all checks together.
@@ -93,11 +97,13 @@ func (p Pins) Check() error {
 	return nil
 }
 
-func (p Pins) given() bool { return p != Pins{} }
+func (p Pins) given() bool {
+	return p.Owner != "" || p.Domain != "" || p.Address != "" || p.Hash != "" || p.Card != nil
+}
 
 // set is what the files turned out to be.
 type set struct {
-	records, payloads, signatures, receipts, attestations, delegates, vaultReceipts []part
+	records, payloads, signatures, receipts, attestations, delegates, vaultReceipts, evidences []part
 
 	answer *part // where record and signature came in one, or nil
 }
@@ -166,6 +172,8 @@ func (s *set) document(p part) {
 		s.delegates = append(s.delegates, p)
 	case kind == typeReceipt:
 		s.vaultReceipts = append(s.vaultReceipts, p)
+	case kind == confirm.EvidenceType:
+		s.evidences = append(s.evidences, p)
 	case kind == envelope.TypeAddressAttestation:
 		s.attestations = append(s.attestations, p)
 	case p.v.Get("attestation").Exists():

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"vault/approvals/receipt"
+	"vault/derive/confirm"
 	"vault/derive/envelope"
 	"vault/derive/jcs"
 )
@@ -50,9 +51,14 @@ type verifier struct {
 	notes []string
 	valid bool
 	tied  bool // every document is tied to a pin
+
+	pinned *confirm.OwnerCard // nil: none, or none that can be read
 }
 
 func (v *verifier) run() error {
+	if v.pins.Card != nil {
+		v.card()
+	}
 	signed := len(v.records) > 0 || len(v.payloads) > 0 || len(v.signatures) > 0
 	if signed {
 		switch {
@@ -92,6 +98,9 @@ func (v *verifier) run() error {
 	}
 	for _, p := range v.vaultReceipts {
 		v.receipt(p)
+	}
+	for _, p := range v.evidences {
+		v.evidence(p)
 	}
 	return nil
 }
@@ -176,23 +185,64 @@ func attested(v jcs.Value) envelope.AddressAttestation {
 	}
 }
 
-// receipt checks one of the vault's own receipts. Nothing that can be pinned here
-// says whose log key it is, so it is never more than self-consistent.
-func (v *verifier) receipt(p part) {
-	r, err := receipt.Parse(p.v.Canonical())
-	v.check(p.file, "receiptWellFormed", err == nil, text(err))
-	v.needTie(false)
+// card checks the owner card. It ties nothing by itself: that it is the owner's is what whoever gives it as a pin
+// says, or the pinned owner key.
+func (v *verifier) card() {
+	c, err := confirm.ParseOwnerCard(v.pins.Card)
+	v.check(v.pins.CardName, "cardWellFormed", err == nil, text(err))
 	if err != nil {
 		return
 	}
-	report := r.Verify(receipt.Pins{DomainAddress: strings.ToLower(v.pins.Domain)})
+	for _, check := range c.Verify(v.pins.Owner).Checks {
+		v.check(v.pins.CardName, check.Name, check.OK, check.Detail)
+	}
+	v.pinned = c
+}
+
+// receipt checks one of the vault's own receipts. Only an owner card says whose log key it names; without one it is
+// never more than self-consistent.
+func (v *verifier) receipt(p part) {
+	r, err := receipt.Parse(p.v.Canonical())
+	v.check(p.file, "receiptWellFormed", err == nil, text(err))
+	if err != nil {
+		v.needTie(false)
+		return
+	}
+	report := r.Verify(receipt.Pins{DomainAddress: strings.ToLower(v.pins.Domain), Card: v.pinned})
 	for _, c := range report.Checks {
 		v.check(p.file, c.Name, c.OK, c.Detail)
 	}
+	v.needTie(report.LogPinned)
 	if report.SignerPinned {
 		v.notes = append(v.notes, "The address that signed is one of the pinned domain.")
 	}
-	v.notes = append(v.notes, "A receipt names its log key, which vouches for the time and for how it was approved. Whose key that is, only an owner card says.")
+	switch {
+	case report.PasskeyPinned:
+		v.notes = append(v.notes, "Confirmed with a passkey on the card: presence and verification, nothing more.")
+	case report.LogPinned && report.By != "":
+		v.notes = append(v.notes, "The log key on the card says how it was approved: by "+report.By+".")
+	case !report.LogPinned:
+		v.notes = append(v.notes, "A receipt names its log key, which vouches for the time and for how it was approved. Whose key that is, only an owner card says.")
+	}
+}
+
+// evidence checks a confirmation that stands alone: what it is about is not here.
+func (v *verifier) evidence(p part) {
+	e, err := confirm.ParseEvidence(p.v.Canonical())
+	v.check(p.file, "evidenceWellFormed", err == nil, text(err))
+	if err != nil {
+		v.needTie(false)
+		return
+	}
+	report := e.Verify(confirm.EvidencePins{})
+	if v.pinned != nil {
+		report = v.pinned.VerifyEvidence(e)
+	}
+	for _, c := range report.Checks {
+		v.check(p.file, "evidence."+c.Name, c.OK, c.Detail)
+	}
+	v.needTie(report.Pinned)
+	v.notes = append(v.notes, "Evidence says that an act with this digest was confirmed. Its receipt holds the act.")
 }
 
 func text(err error) string {

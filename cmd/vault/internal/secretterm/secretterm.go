@@ -42,6 +42,7 @@ var purposes = map[secret.Purpose]string{
 	secret.ForBackup:     "A passphrase for the backup file. It opens that file and nothing else.",
 	secret.ForProve:      "You approve what was shown.",
 	secret.ForInstance:   "A new instance of this vault is started.",
+	secret.ForPasskey:    "The first passkey of this vault is enrolled. Afterwards it, and not the passphrase, confirms what binds you.",
 }
 
 var problems = map[secret.Problem]string{

@@ -1,0 +1,278 @@
+package approvals
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+)
+
+// OutcomeCooling says that this client's ceremonies were not answered: its next one waits.
+const OutcomeCooling = "cooling"
+
+// ceremoniesMax is how many ceremonies of one client may stay unanswered in a row.
+const ceremoniesMax = 2
+
+// behind says what stands behind an act: a click, or the record of a ceremony. It is
+// filled in between two buildings of the same op.
+type behind struct {
+	by       string // "click" or "passkey"
+	record   string // digest, 0x and 64 hex digits
+	ceremony string
+}
+
+func byClick() *behind { return &behind{by: "click"} }
+
+// of lets the act be committed with the ceremony.
+func (c *behind) of(a *act) { a.keyed.Confirmation = c.ceremony }
+
+// ended says that a ceremony came to nothing: nothing was decided.
+type ended struct{ code, detail string }
+
+func (e *ended) Error() string { return "ceremony: " + e.code }
+
+// unanswered are the outcomes that mean that nobody was there.
+var unanswered = []string{"not_opened", "timed_out", "page_closed"}
+
+// running is the ceremony that is open; it is guarded by Desk.mu.
+type running struct {
+	view  CeremonyView
+	keys  KeyProcess
+	id    string // of the key process; empty while it is being opened
+	stop  context.CancelFunc
+	mine  chan bool // answers CeremonyMine
+	owner string    // client concerned, or empty
+}
+
+// hold makes the one ceremony of this desk.
+func (d *Desk) hold(ctx context.Context, what, client string) (context.Context, *running, error) {
+	k, err := d.openKeys()
+	if err != nil {
+		return nil, nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.running != nil {
+		return nil, nil, &ended{keys.CodeCeremonyOpen, ""}
+	}
+	if c := d.led.clients[client]; c != nil && c.ceremonies >= ceremoniesMax {
+		if !c.ceremonyCool.passed(d.clock) {
+			return nil, nil, &ended{OutcomeCooling, ""}
+		}
+		c.ceremonies = 0
+	}
+	ctx, stop := context.WithCancel(ctx)
+	d.running = &running{view: CeremonyView{For: what, State: CeremonyOpening}, keys: k, stop: stop, mine: make(chan bool, 1), owner: client}
+	return ctx, d.running, nil
+}
+
+// release lets the next one be opened.
+func (d *Desk) release(r *running) {
+	r.stop()
+	d.mu.Lock()
+	if d.running == r {
+		d.running = nil
+	}
+	d.mu.Unlock()
+	d.changed()
+}
+
+// show changes what Ceremony says.
+func (d *Desk) show(r *running, change func(*CeremonyView)) {
+	d.mu.Lock()
+	change(&r.view)
+	d.mu.Unlock()
+	d.changed()
+}
+
+// follow begins a ceremony of the key process and brings it to its last step: StepAnswered or StepPending. Where it
+// ended otherwise, the error is an *ended.
+func (d *Desk) follow(ctx context.Context, r *running, ask keys.Ask) (keys.Begun, keys.Step, error) {
+	d.show(r, func(v *CeremonyView) { *v = CeremonyView{For: v.For, State: CeremonyOpening} })
+	begun, err := r.keys.Begin(ctx, ask)
+	if err != nil {
+		return keys.Begun{}, keys.Step{}, d.why(ctx, err)
+	}
+	d.mu.Lock()
+	r.id = begun.ID
+	d.mu.Unlock()
+	d.show(r, func(v *CeremonyView) { v.Says, v.Until = begun.Says, begun.Ends })
+	for {
+		st, err := r.keys.Next(ctx, begun.ID)
+		if err != nil {
+			// Whoever waits for it has gone; so has it.
+			_ = r.keys.Stop(context.WithoutCancel(ctx), begun.ID)
+			return begun, keys.Step{}, d.why(ctx, err)
+		}
+		switch st.Kind {
+		case keys.StepEnded:
+			d.counted(r, slices.Contains(unanswered, st.Outcome))
+			return begun, st, &ended{st.Outcome, st.Detail}
+		case keys.StepAnswered, keys.StepPending:
+			d.counted(r, false)
+			d.show(r, func(v *CeremonyView) {
+				*v = CeremonyView{For: v.For, State: CeremonyTaking, Says: v.Says, Until: v.Until}
+			})
+			return begun, st, nil
+		}
+		d.show(r, func(v *CeremonyView) {
+			v.State, v.Digits = CeremonyState(st.Kind), st.Digits
+			if st.Link != "" {
+				v.Link, v.Forward = st.Link, st.Forward
+			}
+		})
+	}
+}
+
+// why turns an error of a ceremony's calls into its outcome.
+func (d *Desk) why(ctx context.Context, err error) error {
+	var k *keys.Error
+	switch {
+	case ctx.Err() != nil:
+		return &ended{"cancelled", ""}
+	case errors.As(err, &k):
+		return &ended{k.Code, k.Detail}
+	}
+	return err
+}
+
+// counted counts ceremonies of a client that nobody answered, in a row.
+func (d *Desk) counted(r *running, nobody bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.led.clients[r.owner]
+	switch {
+	case c == nil:
+	case !nobody:
+		c.ceremonies = 0
+	default:
+		if c.ceremonies++; c.ceremonies >= ceremoniesMax {
+			c.ceremonyCool = endIn(d.clock, coolDownMS)
+		}
+	}
+}
+
+// confirmed carries out an op whose act of the given kind a passkey confirms: build makes it once to be asked
+// about, and once to be done. Where the ceremony came to nothing the error is an *ended.
+func (d *Desk) confirmed(ctx context.Context, what, client string, c *behind, o *op) error {
+	ctx, r, err := d.hold(ctx, what, client)
+	if err != nil {
+		return err
+	}
+	defer d.release(r)
+	return d.confirmedIn(ctx, r, c, o)
+}
+
+// confirmedIn is confirmed within a ceremony that is held already.
+func (d *Desk) confirmedIn(ctx context.Context, r *running, c *behind, o *op) error {
+	*c = behind{by: "passkey", record: journal.Zero}
+	draft, err := d.draft(o)
+	if err != nil {
+		return err
+	}
+	begun, st, err := d.follow(ctx, r, keys.Ask{Act: draft})
+	if err != nil {
+		return err
+	}
+	c.record, c.ceremony = st.Record, begun.ID
+	return d.do(o)
+}
+
+// draft builds an op as it would be now, for its act to be asked about, and lets go of it.
+func (d *Desk) draft(o *op) (*keys.Act, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	st := d.led.state
+	b := &batch{d: d, op: o, keys: d.keys, seq: st.Seq(), prev: st.Hash(), inst: st.Instance(), now: d.clock.Now(),
+		signed: map[string]uint64{}, granted: map[string]uint64{}}
+	err := o.build(b)
+	if o.undo != nil {
+		o.undo()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(b.acts) != 1 {
+		return nil, refuse(CodeInternal)
+	}
+	return &b.acts[0].keyed, nil
+}
+
+// ownerAct has something confirmed that is done outside the log, and notes that it was. The answer's card is that of
+// a card.export.
+func (d *Desk) ownerAct(ctx context.Context, what, name, from, to string) (keys.Answer, error) {
+	ctx, r, err := d.hold(ctx, what, "")
+	if err != nil {
+		return keys.Answer{}, err
+	}
+	defer d.release(r)
+	begun, st, err := d.follow(ctx, r, keys.Ask{Owner: &keys.OwnerAct{Act: name, To: to}})
+	if err != nil {
+		return keys.Answer{}, err
+	}
+	var made *act
+	err = d.do(&op{alone: true, anchor: true, build: func(b *batch) error {
+		var err error
+		made, err = b.add(journal.KindActConfirmed, journal.ActConfirmed{Act: name, From: from, To: to, Digest: begun.Digest, Confirmation: st.Record})
+		if err == nil {
+			made.keyed.Confirmation = begun.ID
+		}
+		return err
+	}})
+	if err != nil {
+		return keys.Answer{}, err
+	}
+	return made.answer, nil
+}
+
+// outcomeOf is the outcome of what needed no Inbox row.
+func outcomeOf(err error) (Outcome, error) {
+	var e *ended
+	var k *keys.Error
+	var r *Refusal
+	switch {
+	case err == nil:
+		return Outcome{Code: OutcomeDone}, nil
+	case errors.As(err, &e):
+		return Outcome{Code: e.code, Detail: e.detail}, nil
+	case errors.As(err, &k):
+		return Outcome{Code: k.Code, Detail: k.Detail}, nil
+	case errors.As(err, &r):
+		return Outcome{Code: r.Code, Detail: r.Message}, nil
+	}
+	return Outcome{}, err
+}
+
+// takePublic takes over what the key process knows now.
+func (d *Desk) takePublic(ctx context.Context, k KeyProcess) {
+	pub, err := k.Public(ctx)
+	if err != nil {
+		return // it has ended; the next opening tells
+	}
+	d.mu.Lock()
+	if d.keys == k {
+		d.public = pub
+	}
+	d.mu.Unlock()
+	d.changed()
+}
+
+func cose(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+
+// refusalOf is the error of a call that has no outcome: the code says how its ceremony ended.
+func refusalOf(err error) error {
+	var e *ended
+	if errors.As(err, &e) {
+		return &Refusal{Code: e.code, Message: "Nothing was done: " + e.detail + ".", Remedy: "Begin again when you can use your passkey."}
+	}
+	return err
+}
+
+// weaker says whether a protection gives less than another; the key process judges it again.
+func weaker(p, than keys.Protection) bool {
+	order := []keys.Protection{keys.ProtectKeyring, keys.ProtectPassphrase, keys.ProtectKeyringAndPassphrase}
+	return slices.Index(order, p) < slices.Index(order, than)
+}

@@ -1,0 +1,367 @@
+package main
+
+import (
+	"context"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	cdpwa "github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+	"vault/cmd/internal/ceremony"
+	"vault/cmd/internal/ceremony/page"
+	"vault/custody"
+	"vault/derive/confirm"
+	"vault/sign"
+)
+
+// quickKDF stands for the passphrase function, which is slow on purpose.
+type quickKDF struct{}
+
+func (quickKDF) Derive(_ context.Context, _ custody.Params, passphrase []byte, salt [16]byte, out *custody.Secret) error {
+	k, err := hkdf.Key(sha256.New, passphrase, salt[:], "test", out.Len())
+	copy(out.Bytes(), k)
+	return err
+}
+
+// typed is the owner at the secret window.
+type typed struct{}
+
+func (typed) Ask(_ context.Context, _ sign.Question, _, answer []byte) (int, error) {
+	return copy(answer, testPassphrase), nil
+}
+
+func (typed) Finish(string) {}
+
+// links is a browser that hands the link to the test.
+type links chan string
+
+func (l links) Open(link string) *page.Opening {
+	l <- link
+	return &page.Opening{Ended: make(chan error)}
+}
+
+// browsed is a key process's signer with the real ceremony helper and a real browser.
+type browsed struct {
+	t      *testing.T
+	signer *sign.Signer
+	pub    keys.Public
+	state  journal.State
+	links  links
+	ctx    context.Context // of the tab
+}
+
+func browse(t *testing.T) *browsed {
+	dir := filepath.Join(t.TempDir(), "vault")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b := &browsed{t: t, links: make(links, 1)}
+	b.signer = sign.New(sign.Config{
+		Custody: custody.Config{Dir: dir, Rand: rand.Reader, Now: time.Now, KDF: quickKDF{}, Evidence: []string{sign.MarkName}},
+		Clock:   newClock(),
+		Window:  func(context.Context, keys.Surface) (sign.Window, error) { return typed{}, nil },
+		Cost:    func(context.Context) (custody.Params, error) { return custody.Floor, nil },
+		Fault:   func(err error) { t.Log("fault:", err) },
+		Page: func(context.Context) (sign.Page, error) {
+			here, there := net.Pipe()
+			go func() {
+				_ = page.Serve(there, page.Config{
+					Rand: rand.Reader, Now: time.Now, Browser: b.links, UserOf: page.UserOf, UID: os.Getuid(),
+					Environment: func(string) string { return "" }, OpenTime: time.Hour,
+				})
+			}()
+			return openedPage{ceremony.NewLine(here)}, nil
+		},
+	})
+	t.Cleanup(b.signer.Close)
+	var err error
+	if b.pub, err = b.signer.Create(t.Context(), keys.Create{Protection: keys.ProtectPassphrase, Surface: keys.SurfaceTerminal, PutOff: true}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.signer.Load(t.Context(), keys.Load{Last: true}); err != nil {
+		t.Fatal(err)
+	}
+	b.must(journal.KindCreated, journal.Created{Vault: b.pub.Vault, OwnerKey: b.pub.OwnerKey, LogKey: b.pub.LogKey}, "")
+
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatalf("no Chromium (scripts/bootstrap test installs it): %v", err)
+	}
+	alloc, stop := chromedp.NewExecAllocator(t.Context(),
+		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("headless", "new"), chromedp.Flag("password-store", "basic"), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-dev-shm-usage", true),
+	)
+	t.Cleanup(stop)
+	ctx, cancel := chromedp.NewContext(alloc)
+	limited, end := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(func() { end(); cancel() })
+	b.ctx = limited
+	b.do(chromedp.Navigate("about:blank"))
+	if _, err := chromedp.Call(b.ctx, cdpwa.Enable, cdpwa.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *browsed) do(actions ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// stick plugs in a security key, and pulls it out.
+func (b *browsed) stick() (cdpwa.AuthenticatorID, func()) {
+	b.t.Helper()
+	r, err := chromedp.Call(b.ctx, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: &cdpwa.VirtualAuthenticatorOptions{
+		Protocol: cdpwa.AuthenticatorProtocolCtap2, Ctap2version: cdpwa.Ctap2versionCtap21, Transport: cdpwa.AuthenticatorTransportUsb,
+		HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
+	}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r.AuthenticatorID, func() {
+		if _, err := chromedp.Call(b.ctx, cdpwa.RemoveVirtualAuthenticator, cdpwa.RemoveVirtualAuthenticatorParams{AuthenticatorID: r.AuthenticatorID}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func (b *browsed) entry(kind journal.Kind, body any) []byte {
+	b.t.Helper()
+	raw, _, err := journal.New(b.pub.Instance, b.state.Seq()+1, b.state.Hash(), time.Now().UnixMilli(), kind, body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return raw
+}
+
+func (b *browsed) try(kind journal.Kind, body any, ceremony string) (keys.Answer, string) {
+	b.t.Helper()
+	raw := b.entry(kind, body)
+	answers, err := b.signer.Commit(b.t.Context(), []keys.Act{{Entry: raw, Confirmation: ceremony}})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if answers[0].Err != nil {
+		return answers[0], answers[0].Err.Code
+	}
+	e, err := journal.Parse(raw)
+	if err == nil {
+		err = b.state.Apply(e)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return answers[0], ""
+}
+
+func (b *browsed) must(kind journal.Kind, body any, ceremony string) keys.Answer {
+	b.t.Helper()
+	answer, code := b.try(kind, body, ceremony)
+	if code != "" {
+		b.t.Fatalf("%s: %s", kind, code)
+	}
+	return answer
+}
+
+// ceremony begins one, opens its page, presses its button, and follows it to its end.
+func (b *browsed) ceremony(ask keys.Ask) (keys.Begun, keys.Step) {
+	b.t.Helper()
+	begun, err := b.signer.Begin(b.t.Context(), ask)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.do(chromedp.Navigate(<-b.links), chromedp.WaitEnabled("#go"), chromedp.Click("#go"))
+	for {
+		st, err := b.signer.Next(b.ctx, begun.ID)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		switch st.Kind {
+		case keys.StepAnswered, keys.StepPending, keys.StepEnded:
+			return begun, st
+		}
+	}
+}
+
+// page waits for the page to say how it ended, and returns the text of one of its elements.
+func (b *browsed) page(id string) string {
+	b.t.Helper()
+	s, err := chromedp.Run(b.ctx, chromedp.Poll[string](`document.documentElement.dataset.state === 'over' && (document.getElementById("`+id+`").innerText || ' ')`,
+		chromedp.WithPollingInterval(50*time.Millisecond)))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+// pend brings the stick that is plugged in as far as its first answer.
+func (b *browsed) pend() (*keys.Passkey, keys.Begun, keys.Step) {
+	b.t.Helper()
+	begun, st := b.ceremony(keys.Ask{Enrol: &keys.Enrol{Surface: keys.SurfaceTerminal}})
+	if st.Kind != keys.StepPending {
+		b.t.Fatalf("%+v; the page says %q", st, b.page("steps"))
+	}
+	if shown := b.page("digits"); shown != st.Digits {
+		b.t.Fatalf("the page shows %q, the key process %q", shown, st.Digits)
+	}
+	if err := b.signer.Compared(b.t.Context(), begun.ID, true); err != nil {
+		b.t.Fatal(err)
+	}
+	tried, answered := b.ceremony(keys.Ask{Try: true})
+	if answered.Kind != keys.StepAnswered {
+		b.t.Fatalf("%+v; the page says %q", answered, b.page("steps"))
+	}
+	return st.Passkey, tried, answered
+}
+
+func text64(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
+
+func addedBy(p *keys.Passkey, by, record string) journal.PasskeyAdded {
+	return journal.PasskeyAdded{Passkey: text64(p.Key), Kind: p.Kind, BackupEligible: p.BackupEligible, RPID: p.RPID, By: by, Confirmation: record}
+}
+
+func TestCeremoniesInABrowser(t *testing.T) {
+	b := browse(t)
+	one, pull := b.stick()
+	first, tried, answered := b.pend()
+	if first.Kind != string(confirm.SecurityKey) || !strings.HasPrefix(first.RPID, "vault-"+b.pub.Vault[:8]) {
+		t.Errorf("%+v", first)
+	}
+	b.must(journal.KindPasskeyAdded, addedBy(first, "passphrase", answered.Record), tried.ID)
+
+	card := func() (keys.Begun, keys.Step) { return b.ceremony(keys.Ask{Owner: &keys.OwnerAct{Act: "card.export"}}) }
+	body := func(begun keys.Begun, st keys.Step) journal.ActConfirmed {
+		return journal.ActConfirmed{Act: "card.export", Digest: begun.Digest, Confirmation: st.Record}
+	}
+	begun, st := card()
+	if st.Kind != keys.StepAnswered {
+		t.Fatalf("%+v; the page says %q", st, b.page("steps"))
+	}
+	answer := b.must(journal.KindActConfirmed, body(begun, st), begun.ID)
+	b.page("steps")
+	known, err := confirm.ParseOwnerCard(answer.Card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evidence, err := confirm.ParseEvidence(answer.Evidence)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report := known.VerifyEvidence(evidence); !report.Pinned {
+		t.Errorf("%s: %+v", report.Reason, report.Checks)
+	}
+	t.Run("replayed in the same ceremony", func(t *testing.T) {
+		if _, code := b.try(journal.KindActConfirmed, body(begun, st), begun.ID); code != keys.CodeNotConfirmed {
+			t.Errorf("got %q", code)
+		}
+	})
+	t.Run("offered for another act", func(t *testing.T) {
+		begun, st := card()
+		if _, code := b.try(journal.KindPasskeyRemoved, journal.PasskeyRemoved{Passkey: text64(first.Key), Confirmation: st.Record}, begun.ID); code != keys.CodeLastPasskey && code != keys.CodeOtherAct {
+			t.Errorf("got %q", code)
+		}
+		if _, code := b.try(journal.KindActConfirmed, body(begun, st), begun.ID); code != keys.CodeNotConfirmed {
+			t.Errorf("got %q", code)
+		}
+	})
+	t.Run("without verification", func(t *testing.T) {
+		set := func(v bool) {
+			if _, err := chromedp.Call(b.ctx, cdpwa.SetUserVerified, cdpwa.SetUserVerifiedParams{AuthenticatorID: one, IsUserVerified: v}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set(false)
+		defer set(true)
+		if _, st := card(); st.Kind != keys.StepEnded || st.Outcome != "cancelled" {
+			t.Errorf("%+v", st)
+		}
+	})
+	t.Run("the page is left", func(t *testing.T) {
+		begun, err := b.signer.Begin(t.Context(), keys.Ask{Owner: &keys.OwnerAct{Act: "card.export"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.do(chromedp.Navigate(<-b.links), chromedp.WaitEnabled("#go"), chromedp.Navigate("about:blank"))
+		for {
+			st, err := b.signer.Next(b.ctx, begun.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if st.Kind == keys.StepEnded {
+				if st.Outcome != "page_closed" {
+					t.Errorf("%+v", st)
+				}
+				return
+			}
+		}
+	})
+
+	// A second stick is enrolled with the first, and takes its place.
+	pull()
+	_, pullSecond := b.stick()
+	second, _, _ := b.pend()
+	add := keys.Act{Entry: b.entry(journal.KindPasskeyAdded, addedBy(second, "passkey", journal.Zero))}
+	// The first one is not plugged in: the second cannot confirm itself.
+	if _, st := b.ceremony(keys.Ask{Act: &add}); st.Kind != keys.StepEnded {
+		t.Fatalf("%+v", st)
+	}
+	pullSecond()
+}
+
+// touched says whether somebody touches a stick when it is asked.
+func (b *browsed) touched(id cdpwa.AuthenticatorID, yes bool) {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, cdpwa.SetAutomaticPresenceSimulation, cdpwa.SetAutomaticPresenceSimulationParams{AuthenticatorID: id, Enabled: yes}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func TestSecondStickRemovesTheFirst(t *testing.T) {
+	b := browse(t)
+	one, _ := b.stick()
+	first, tried, answered := b.pend()
+	b.must(journal.KindPasskeyAdded, addedBy(first, "passphrase", answered.Record), tried.ID)
+	b.touched(one, false)
+	two, _ := b.stick()
+	second, _, _ := b.pend()
+
+	b.touched(one, true)
+	b.touched(two, false)
+	add := keys.Act{Entry: b.entry(journal.KindPasskeyAdded, addedBy(second, "passkey", journal.Zero))}
+	begun, st := b.ceremony(keys.Ask{Act: &add})
+	if st.Kind != keys.StepAnswered {
+		t.Fatalf("%+v; the page says %q", st, b.page("steps"))
+	}
+	b.must(journal.KindPasskeyAdded, addedBy(second, "passkey", st.Record), begun.ID)
+
+	b.touched(one, false)
+	b.touched(two, true)
+	remove := keys.Act{Entry: b.entry(journal.KindPasskeyRemoved, journal.PasskeyRemoved{Passkey: text64(first.Key), Confirmation: journal.Zero})}
+	begun, st = b.ceremony(keys.Ask{Act: &remove})
+	if st.Kind != keys.StepAnswered {
+		t.Fatalf("%+v; the page says %q", st, b.page("steps"))
+	}
+	b.must(journal.KindPasskeyRemoved, journal.PasskeyRemoved{Passkey: text64(first.Key), Confirmation: st.Record}, begun.ID)
+	if pub, err := b.signer.Public(t.Context()); err != nil || pub.Passkeys != 1 || pub.Enrolled[0].ID != second.ID {
+		t.Errorf("%+v, %v", pub.Enrolled, err)
+	}
+	// The second one confirms alone.
+	begun, st = b.ceremony(keys.Ask{Owner: &keys.OwnerAct{Act: "card.export"}})
+	b.must(journal.KindActConfirmed, journal.ActConfirmed{Act: "card.export", Digest: begun.Digest, Confirmation: st.Record}, begun.ID)
+}

@@ -1,0 +1,256 @@
+package sign
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+	"vault/approvals/moment"
+	"vault/approvals/permit"
+	"vault/derive/confirm"
+	"vault/derive/envelope"
+)
+
+func sha256hex(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Bounds of what is quoted on the page; the whole was in the vault's window.
+const (
+	maxQuoted      = 200 // characters of a name
+	maxPayloadLine = 160 // characters
+	maxPayload     = 48  // lines
+)
+
+// quoted makes text from outside fit for a line, and short. Nothing in it is hidden or turns; package plain says
+// more about such text, and would bring another module into this process.
+func quoted(text string) string {
+	short := first(text, maxQuoted)
+	out := safe(short)
+	if short != text {
+		out += "…"
+	}
+	return "“" + out + "”"
+}
+
+// first is the first n characters.
+func first(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}
+
+func safe(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+func when(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02 15:04:05 UTC") }
+
+func kindWords(p sealedPasskey) string {
+	words := map[string]string{
+		string(confirm.SecurityKey): "a security key", string(confirm.Phone): "a phone", string(confirm.ThisDevice): "this device",
+		string(confirm.Program): "a program on this computer",
+	}[p.Kind]
+	if p.BackupEligible {
+		words += ", can be copied by whoever keeps it"
+	}
+	return words
+}
+
+// clientWords names a paired client: the owner's name for it, and its id, which no rename changes.
+func (s *Signer) clientWords(id string) string {
+	c, _ := s.state.Client(id)
+	return quoted(c.Name) + " (" + id + ")"
+}
+
+func envelopeSays(env *envelope.ActionEnvelope, domain string) []string {
+	f := env.Fields()
+	out := []string{"Operation: " + quoted(f.Operation), "Domain: " + quoted(domain)}
+	for i, r := range f.Resources {
+		if i == 16 {
+			out = append(out, fmt.Sprintf("and %d resources more, shown in the vault’s window", len(f.Resources)-i))
+			break
+		}
+		out = append(out, "Resource: "+quoted(r))
+	}
+	return append(out, "Action envelope: "+env.Hash())
+}
+
+// says are the lines of a ceremony, from the bytes that will be signed. The guard has passed.
+func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
+	switch b := e.Decoded().(type) {
+	case journal.ClientPaired:
+		p, err := row(a, b.PermitSHA256)
+		if err != nil {
+			return nil, err
+		}
+		c, err := permit.ParseClient(p.Body)
+		if err != nil {
+			return nil, errPermitForm
+		}
+		return []string{
+			"Pair the program " + quoted(c.Name) + ".", "It calls itself: " + quoted(c.Claimed), "Program: " + quoted(c.Executable),
+			fmt.Sprintf("User id: %d", c.UserID), "It may then ask for signatures.",
+		}, nil
+	case journal.GrantMade:
+		env, domain, err := s.envelope(a.Envelope, b.EnvelopeHash, s.domainOf(a))
+		if err != nil {
+			return nil, err
+		}
+		return append([]string{
+			"Grant " + s.clientWords(b.Client) + " signatures without asking, whatever the payload says.",
+			fmt.Sprintf("At most %d uses, until %s.", b.Uses, when(b.NotAfter)),
+		}, envelopeSays(env, domain.Info().DomainID())...), nil
+	case journal.ActionSigned:
+		env, domain, err := s.envelope(a.Envelope, b.EnvelopeHash, b.DomainHash)
+		if err != nil {
+			return nil, err
+		}
+		payload, err := envelope.ParsePayload(a.Payload)
+		if err != nil {
+			return nil, err
+		}
+		out := append([]string{"Sign once, for " + s.clientWords(b.Client) + "."}, envelopeSays(env, domain.Info().DomainID())...)
+		out = append(out, "Signs as: "+b.Address, "Payload digest: "+b.Digest)
+		return append(out, payloadSays(string(payload.Canonical()))...), nil
+	case journal.MomentResolved:
+		env, err := moment.Parse(a.Moment)
+		if err != nil {
+			return nil, err
+		}
+		content := env.Content()
+		out := []string{"Answer a decision that " + s.clientWords(b.Client) + " asked for.", "Question: " + quoted(content.Stem)}
+		switch moment.Choice(b.Choice) {
+		case moment.ChoseOption:
+			out = append(out, fmt.Sprintf("Select option %d: %s", b.Option+1, quoted(content.Options[b.Option].Label)), "Its action: "+b.ActionDigest)
+			if b.SignWith != "" {
+				out = append(out, "It may then be signed once, under the action envelope "+b.SignWith)
+			}
+		case moment.ChoseAnswer:
+			r, err := moment.ParseResolution(a.Payload)
+			if err != nil {
+				return nil, err
+			}
+			text, _ := r.Answer()
+			out = append(out, "In your own words:")
+			out = append(out, payloadSays(text)...)
+		default:
+			out = append(out, "Say that this is the wrong question.")
+		}
+		return append(out, "Envelope: "+b.EnvelopeDigest), nil
+	case journal.PasskeyAdded:
+		return []string{
+			"Enrol a second or further passkey.", "Its key: " + s.pending.passkey.key.Digits() + ", " + kindWords(s.pending.passkey) + ".",
+			"Key digest: 0x" + sha256hex(s.pending.passkey.key.COSE()), "It can then confirm whatever this one can.",
+		}, nil
+	case journal.PasskeyRemoved:
+		for _, p := range s.sealed.passkeys {
+			if p.Key == b.Passkey {
+				return []string{
+					"Remove a passkey from this vault.", "Its key: " + p.key.Digits() + ", " + kindWords(p) + ", enrolled " + when(p.EnrolledAt) + ".",
+					"Key digest: 0x" + sha256hex(p.key.COSE()),
+				}, nil
+			}
+		}
+		return nil, errNotThisPasskey
+	case journal.PolicyChanged:
+		next, err := permit.ParsePolicy([]byte(b.To))
+		if err != nil {
+			return nil, err
+		}
+		out := []string{"Change the rules for what needs a passkey. Some things will need only a click.", fmt.Sprintf("Rules afterwards: %d", len(next.Rules))}
+		for _, r := range next.Rules {
+			out = append(out, "Rule: "+ruleWords(r))
+		}
+		for _, r := range s.sealed.policy.Rules.Rules {
+			out = append(out, "Until now: "+ruleWords(r))
+		}
+		for _, c := range next.Ordinary {
+			out = append(out, "Ordinary class: "+quoted(c))
+		}
+		return out[:min(len(out), confirm.MaxLines)], nil
+	}
+	return nil, refuse("unknown_act", "the key process has no words for this kind of act")
+}
+
+// domainOf is the domain that a grant's row names.
+func (s *Signer) domainOf(a keys.Act) string {
+	for _, p := range a.Permits {
+		if g, err := permit.ParseGrant(p.Body); err == nil {
+			return g.DomainHash
+		}
+	}
+	return ""
+}
+
+func payloadSays(text string) []string {
+	out := []string{fmt.Sprintf("%d bytes:", len(text))}
+	for n := 0; text != ""; n++ {
+		if n == maxPayload {
+			return append(out, fmt.Sprintf("and %d bytes more, shown in the vault’s window", len(text)))
+		}
+		line := first(text, maxPayloadLine)
+		out, text = append(out, "  "+safe(line)), text[len(line):]
+	}
+	return out
+}
+
+func ruleWords(r permit.Rule) string {
+	out := map[permit.Scope]string{permit.ScopeEvery: "everything", permit.ScopeAction: "signatures", permit.ScopeMoment: "decisions"}[r.Scope]
+	for _, part := range []struct{ name, value string }{
+		{"client", r.Client}, {"domain", r.Domain}, {"operation", r.Operation}, {"resource", r.Resource}, {"class", r.Class},
+	} {
+		if part.value != "" {
+			out += ", " + part.name + " " + quoted(part.value)
+		}
+	}
+	if r.Unseen {
+		out += ", only where the action was not shown"
+	}
+	return out
+}
+
+func ownerSays(kind confirm.Kind, from, to string) []string {
+	switch kind {
+	case confirm.RecoveryShow:
+		return []string{"Show the recovery words once, in the vault’s own window.", "Whoever sees them has the vault."}
+	case confirm.CardExport:
+		return []string{"Export the owner card: your public keys, for whoever checks what you sign."}
+	}
+	out := []string{"Weaken what opens this vault.", "Until now: " + from, "Afterwards: " + to}
+	if to == string(keys.ProtectKeyring) {
+		out = append(out, "Any program you run can then open it without asking.", "All passkeys and the rules that ask for them are forgotten.")
+	}
+	return out
+}
+
+// bindingOf is what ties a resolution's context to its moment. The guard has passed.
+func bindingOf(a keys.Act) *confirm.Binding {
+	e, err := journal.Parse(a.Entry)
+	if err != nil {
+		return nil
+	}
+	b, ok := e.Decoded().(journal.MomentResolved)
+	if !ok {
+		return nil
+	}
+	return &confirm.Binding{EnvelopeDigest: b.EnvelopeDigest, Resolution: b.Choice, Option: max(b.Option, 0), ActionDigest: b.ActionDigest}
+}
