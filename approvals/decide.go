@@ -389,7 +389,7 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 		c := byClick()
 		o, err := d.pairOp(it, name, dec.Digest, c)
 		if err == nil {
-			err = d.byClickOrPasskey(ctx, it, c, o)
+			err = d.byClickOrPasskey(ctx, it, dec, c, o)
 		}
 		return d.outcome(it, err, OutcomeDone)
 	}
@@ -420,9 +420,12 @@ func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
 	return Outcome{}, err
 }
 
-// byClickOrPasskey carries out what the owner approved: by click, and where the key process wants a passkey for it,
-// with a ceremony.
-func (d *Desk) byClickOrPasskey(ctx context.Context, it *item, c *behind, o *op) error {
+// byClickOrPasskey carries out what the owner approved: by click, and where the key process or the decision wants a
+// passkey for it, with a ceremony.
+func (d *Desk) byClickOrPasskey(ctx context.Context, it *item, dec Decision, c *behind, o *op) error {
+	if dec.Confirm {
+		return d.confirmed(ctx, it.id, it.client, c, o)
+	}
 	err := d.do(o)
 	var k *keys.Error
 	if errors.As(err, &k) && k.Code == keys.CodePasskeyNeeded {
@@ -535,7 +538,7 @@ func (d *Desk) approve(ctx context.Context, it *item, dec Decision) (Outcome, er
 			return d.addGrant(b, row, c)
 		}
 	}
-	return s.outcome(d.byClickOrPasskey(ctx, it, c, o))
+	return s.outcome(d.byClickOrPasskey(ctx, it, dec, c, o))
 }
 
 // signing signs what an item asks for, once.

@@ -866,7 +866,7 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 	if dec.Verdict == VerdictDecline {
 		done = OutcomeDeclined
 	}
-	err = d.byClickOrPasskey(ctx, it, c, o)
+	err = d.byClickOrPasskey(ctx, it, dec, c, o)
 	out, err2 := d.outcome(it, err, done)
 	if err == nil {
 		v := d.answeredView(*row)

@@ -408,7 +408,16 @@ func (v ownerView) Closed(id string) { v.d.closed(id) }
 // Decide implements [Owner].
 func (v ownerView) Decide(ctx context.Context, dec Decision) (Outcome, error) {
 	if dec.Confirm {
-		return Outcome{Code: OutcomeNoPasskey}, nil
+		v.d.mu.Lock()
+		passkeys := v.d.public.Passkeys
+		v.d.mu.Unlock()
+		if passkeys == 0 {
+			return Outcome{Code: OutcomeNoPasskey}, nil
+		}
+		if dec.Verdict == VerdictDecline || dec.Verdict == VerdictDeclineBlock {
+			return Outcome{}, refuseWith(CodeMalformed, "a decline is not confirmed")
+		}
+		dec.Prove = ""
 	}
 	return v.d.decide(ctx, dec)
 }
