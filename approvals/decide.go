@@ -363,14 +363,9 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 	default:
 		return Outcome{}, refuseWith(CodeMalformed, "unknown verdict")
 	}
-	if dec.Prove != "" {
-		k, err := d.openKeys()
-		if err == nil {
-			err = k.Prove(ctx, dec.Digest, dec.Prove)
-		}
-		if err != nil {
-			return d.outcome(it, err, "")
-		}
+	c := byClick()
+	if err := d.prove(ctx, dec, c); err != nil {
+		return d.outcome(it, err, "")
 	}
 	if it.pairing != nil {
 		if dec.Verdict != VerdictApprove {
@@ -386,14 +381,13 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 		if taken {
 			return Outcome{Code: OutcomeNameTaken}, nil
 		}
-		c := byClick()
 		o, err := d.pairOp(it, name, dec.Digest, c)
 		if err == nil {
-			err = d.byClickOrPasskey(ctx, it, dec, c, o)
+			err = d.byClickOrPasskey(ctx, it, c, o)
 		}
 		return d.outcome(it, err, OutcomeDone)
 	}
-	return d.approve(ctx, it, dec)
+	return d.approve(ctx, it, dec, c)
 }
 
 func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
@@ -420,10 +414,33 @@ func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
 	return Outcome{}, err
 }
 
-// byClickOrPasskey carries out what the owner approved: by click, and where the key process or the decision wants a
-// passkey for it, with a ceremony.
-func (d *Desk) byClickOrPasskey(ctx context.Context, it *item, dec Decision, c *behind, o *op) error {
-	if dec.Confirm {
+// prove asks for the passphrase where the surface wants it, as long as there is no passkey: from then on such a
+// surface approves by ceremony, as does a decision that wants one, and c says so.
+func (d *Desk) prove(ctx context.Context, dec Decision, c *behind) error {
+	if dec.Prove == "" && !dec.Confirm {
+		return nil
+	}
+	d.mu.Lock()
+	passkeys := d.public.Passkeys > 0
+	d.mu.Unlock()
+	switch {
+	case passkeys:
+		c.by = "passkey"
+		return nil
+	case dec.Confirm:
+		return refuse(OutcomeNoPasskey)
+	}
+	k, err := d.openKeys()
+	if err != nil {
+		return err
+	}
+	return k.Prove(ctx, dec.Digest, dec.Prove)
+}
+
+// byClickOrPasskey carries out what the owner approved: by click, and where the key process wants a passkey for it, or
+// the surface does, with a ceremony.
+func (d *Desk) byClickOrPasskey(ctx context.Context, it *item, c *behind, o *op) error {
+	if c.by == "passkey" {
 		return d.confirmed(ctx, it.id, it.client, c, o)
 	}
 	err := d.do(o)
@@ -517,14 +534,13 @@ func (d *Desk) addClientEnd(b *batch, client, reason string) error {
 
 // approve signs once, and with VerdictGrant makes a grant for more. Before the first passkey both are one step; from
 // then on the grant is made with a passkey first, for one use more, and the signature is its first use.
-func (d *Desk) approve(ctx context.Context, it *item, dec Decision) (Outcome, error) {
+func (d *Desk) approve(ctx context.Context, it *item, dec Decision, c *behind) (Outcome, error) {
 	d.mu.Lock()
 	passkeys := d.public.Passkeys > 0
 	d.mu.Unlock()
 	if dec.Verdict == VerdictGrant && passkeys {
 		return d.grantThenSign(ctx, it, dec)
 	}
-	c := byClick()
 	s := &signing{d: d, it: it, shown: dec.Digest, c: c}
 	o := s.op()
 	if dec.Verdict == VerdictGrant {
@@ -538,7 +554,7 @@ func (d *Desk) approve(ctx context.Context, it *item, dec Decision) (Outcome, er
 			return d.addGrant(b, row, c)
 		}
 	}
-	return s.outcome(d.byClickOrPasskey(ctx, it, dec, c, o))
+	return s.outcome(d.byClickOrPasskey(ctx, it, c, o))
 }
 
 // signing signs what an item asks for, once.

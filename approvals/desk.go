@@ -120,8 +120,9 @@ type Desk struct {
 	moments    map[string]*laid // open ones, by id
 	notes      []*note
 	badRow     *Trouble            // an open moment that was edited in the store, and is not used
-	known      map[uint64]struct{} // every (client, request id) of the store
-	asked      map[uint64]struct{} // every (client, what was asked) of the store
+	past       *past               // nil where it was not begun to be read
+	known      map[uint64]struct{} // every (client, request id) of the store, when past is named
+	asked      map[uint64]struct{} // every (client, what was signed) of the store, when past is named
 	seed       maphash.Seed
 	envelopes  map[string]*knownEnvelope
 	watchers   map[*watcher]struct{}
@@ -187,6 +188,9 @@ func (d *Desk) openStore(ctx context.Context) error {
 			return nil
 		}
 		_ = s.Close() // what it could not write it has said
+		d.mu.Lock()
+		d.past = nil // what it holds after all is read anew
+		d.mu.Unlock()
 	}
 	s, err := store.Open(ctx, d.o.Folder)
 	if err != nil {
@@ -212,18 +216,6 @@ func (d *Desk) read(heads bool) error {
 	if err != nil {
 		return err
 	}
-	d.mu.Lock()
-	known, asked := d.known, d.asked
-	d.mu.Unlock()
-	if known == nil {
-		known, asked = map[uint64]struct{}{}, map[uint64]struct{}{}
-		if err := d.db().RequestNames(func(client, id, digest string) {
-			known[d.fold(client, id)] = struct{}{}
-			asked[d.fold(client, digest)] = struct{}{}
-		}); err != nil {
-			return err
-		}
-	}
 	settings, bad, err := readSettings(d.db())
 	if err != nil {
 		return err
@@ -232,16 +224,34 @@ func (d *Desk) read(heads bool) error {
 		trouble = bad
 	}
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	if d.led != nil {
 		led.keepObserved(d.led)
 	}
-	d.led, d.known, d.asked, d.settings = led, known, asked, settings
+	p := d.past
+	if p == nil {
+		p = newPast(led)
+		d.past, d.known, d.asked = p, map[uint64]struct{}{}, map[uint64]struct{}{}
+	} else {
+		led.keepCounts(d.led)
+		p = nil
+	}
+	d.led, d.settings = led, settings
 	d.snapshot = led.snapshot
 	d.checkedAt = d.clock.Now()
 	if trouble != nil {
 		d.trouble, d.readOnly = trouble, true
 	}
+	d.mu.Unlock()
+	if p == nil {
+		return nil
+	}
+	for p.read < pastFirst {
+		if done, err := d.recallPage(p); done || err != nil {
+			return err
+		}
+	}
+	d.ended.Add(1)
+	go d.recall(p)
 	return nil
 }
 
@@ -587,7 +597,7 @@ func (d *Desk) dropItems() {
 		it.members, it.gone = nil, true
 		it.shut()
 	}
-	d.items, d.known, d.asked, d.notes = nil, nil, nil, nil
+	d.items, d.past, d.known, d.asked, d.notes = nil, nil, nil, nil, nil
 	clear(d.moments)
 }
 

@@ -14,3 +14,25 @@ func (d *Desk) Shorten(every uint64, chunk int) {
 func (d *Desk) Settle() error {
 	return d.do(&op{alone: true, build: func(*batch) error { return nil }})
 }
+
+// Forget makes the desk stand where it has just begun to use a store that is too long to read at once.
+func (d *Desk) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.past, d.known, d.asked = newPast(d.led), map[uint64]struct{}{}, map[uint64]struct{}{}
+	for _, c := range d.led.clients {
+		c.signed, c.declined, c.noted = 0, 0, 0
+	}
+	for _, x := range d.led.domains {
+		x.signed = 0
+	}
+}
+
+// Recall reads what Forget left to be read.
+func (d *Desk) Recall() error {
+	for {
+		if done, err := d.recallPage(d.past); done || err != nil {
+			return err
+		}
+	}
+}

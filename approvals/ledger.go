@@ -107,7 +107,7 @@ func readLedger(s *store.Store, clock Clock, heads bool) (*ledger, *Trouble, err
 	if l.blocks, err = s.Blocks(); err != nil {
 		return l, nil, err
 	}
-	return l, nil, s.Counts(l.add)
+	return l, nil, nil
 }
 
 func (l *ledger) readLog(s *store.Store, heads bool) (*Trouble, error) {
@@ -344,6 +344,20 @@ func (l *ledger) keepObserved(old *ledger) {
 	for id, g := range l.grants {
 		if o := old.grants[id]; o != nil {
 			g.end = o.end
+		}
+	}
+}
+
+// keepCounts carries over what was counted of the same log.
+func (l *ledger) keepCounts(old *ledger) {
+	for id, c := range l.clients {
+		if o := old.clients[id]; o != nil {
+			c.signed, c.declined, c.noted = o.signed, o.declined, o.noted
+		}
+	}
+	for hash, x := range l.domains {
+		if o := old.domains[hash]; o != nil {
+			x.signed = o.signed
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"vault/approvals/journal"
+	"vault/approvals/keys"
 	"vault/approvals/moment"
 	"vault/approvals/permit"
 	"vault/approvals/store"
@@ -843,16 +844,12 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 		}
 		return Outcome{}, err
 	}
-	if dec.Prove != "" && dec.Verdict != VerdictDecline {
-		k, err := d.openKeys()
-		if err == nil {
-			err = k.Prove(ctx, dec.Digest, dec.Prove)
-		}
-		if err != nil {
+	c := byClick()
+	if dec.Verdict != VerdictDecline {
+		if err := d.prove(ctx, dec, c); err != nil {
 			return d.outcome(it, err, "")
 		}
 	}
-	c := byClick()
 	o, row := d.resolveOp(it, r, c, func() error {
 		switch {
 		case dec.Verdict != VerdictDecline && d.state() != StateOpen:
@@ -866,7 +863,7 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 	if dec.Verdict == VerdictDecline {
 		done = OutcomeDeclined
 	}
-	err = d.byClickOrPasskey(ctx, it, dec, c, o)
+	err = d.byClickOrPasskey(ctx, it, c, o)
 	out, err2 := d.outcome(it, err, done)
 	if err == nil {
 		v := d.answeredView(*row)
@@ -1168,7 +1165,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 	digest := askDigest(methodMomentSign, ask.Session, with, canonical)
 	d.mu.Lock()
 	other := d.requests[key]
-	_, maybe := d.known[d.fold(client, ask.Moment)]
+	maybe := d.mayKnow(client, ask.Moment)
 	d.mu.Unlock()
 	if other != nil {
 		return d.again(ctx, other, digest)
@@ -1195,7 +1192,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 		d.mu.Unlock()
 		return d.again(ctx, other, digest)
 	}
-	if _, ok := d.known[d.fold(client, ask.Moment)]; ok && !maybe {
+	if _, ok := d.known[d.fold(client, ask.Moment)]; ok {
 		d.mu.Unlock()
 		answer, known, err := d.stored(key, &digest)
 		if known || err != nil {
@@ -1236,6 +1233,15 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 	}
 	d.mu.Lock()
 	delete(d.requests, key)
+	var k *keys.Error
+	if errors.As(err, &k) && k.Code == keys.CodePasskeyNeeded {
+		// A rule came after the selection: the owner is asked for the action too.
+		if refusal := d.enqueue(req, true); refusal == nil {
+			d.mu.Unlock()
+			d.changed()
+			return d.wait(ctx, req)
+		}
+	}
 	req.refusal = asRefusal(err)
 	close(req.done)
 	d.mu.Unlock()

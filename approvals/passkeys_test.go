@@ -457,3 +457,54 @@ func TestWordsAndProtectionNeedAPasskey(t *testing.T) {
 		t.Error("the receipt of the confirmation does not verify")
 	}
 }
+
+// A surface that no person alone can move asks for the passphrase, until there is a passkey: then for that.
+func TestTerminalApprovesByCeremony(t *testing.T) {
+	w := newWorld(t)
+	b := w.browse()
+	w.create()
+	a := w.pair("Agent")
+	w.enrol()
+	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
+		t.Fatal(err)
+	}
+	s := w.openFirst()
+	pages := len(b.opens)
+	out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove, Prove: keys.SurfaceTerminal})
+	if err != nil || out.Code != approvals.OutcomeDone || len(b.opens) != pages+1 {
+		t.Fatalf("%+v, %v, %d pages", out, err, len(b.opens)-pages)
+	}
+	if report := w.receiptOf(journal.KindActionSigned).Verify(receipt.Pins{}); report.By != "passkey" {
+		t.Errorf("%+v", report)
+	}
+}
+
+// A grant that a click made does not outlive a rule that asks for a passkey: the agent's next request is shown.
+func TestRuleAfterAClickedGrant(t *testing.T) {
+	w := newWorld(t)
+	w.browse()
+	w.create()
+	a := w.pair("Agent")
+	env := w.envelope(nil)
+	if _, err := a.ask("r1", env, payload("one"), true); err != nil {
+		t.Fatal(err)
+	}
+	s := w.openFirst()
+	out, err := w.owner.Decide(context.Background(), approvals.Decision{
+		ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictGrant, GrantUses: 5, GrantUntil: w.clock.Now() + 3600_000,
+	})
+	if err != nil || out.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	w.enrol()
+	if _, err := w.owner.SetPolicy(context.Background(), permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeAction}}}); err != nil {
+		t.Fatal(err)
+	}
+	signed := w.keys.signed.Load()
+	if ans, err := a.ask("r2", env, payload("two"), true); err != nil || ans.Pending != "r2" || w.keys.signed.Load() != signed {
+		t.Fatalf("%+v, %v", ans, err)
+	}
+	if out := w.decide(w.openFirst(), approvals.VerdictApprove); out.Code != approvals.OutcomeDone || w.keys.signed.Load() != signed+1 {
+		t.Fatalf("%+v", out)
+	}
+}

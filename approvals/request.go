@@ -170,8 +170,7 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 		d.mu.Unlock()
 		return d.again(ctx, r, digest)
 	}
-	_, maybe := d.known[d.fold(client, ask.RequestID)]
-	_, repeated := d.asked[d.fold(client, digest)]
+	maybe := d.mayKnow(client, ask.RequestID)
 	d.mu.Unlock()
 	if maybe {
 		answer, known, err := d.stored(key, &digest)
@@ -184,7 +183,10 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 		d.refused(key, methodSign, digest, ask.Envelope, refusal.Code)
 		return Answer{}, refusal
 	}
-	a.repeated = repeated
+	var err error
+	if a.repeated, err = d.askedBefore(client, digest); err != nil {
+		return Answer{}, refuse(CodeStoreFailed)
+	}
 
 	r := &request{key: key, digest: digest, method: methodSign, session: ask.Session, ask: a, end: endIn(d.clock, ask.LifetimeMS), done: make(chan struct{})}
 	d.mu.Lock()
@@ -196,7 +198,7 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 		d.mu.Unlock()
 		return d.again(ctx, other, digest)
 	}
-	if _, ok := d.known[d.fold(client, ask.RequestID)]; ok && !maybe {
+	if _, ok := d.known[d.fold(client, ask.RequestID)]; ok {
 		// It ended between the two looks.
 		d.mu.Unlock()
 		answer, known, err := d.stored(key, &digest)
@@ -216,7 +218,8 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 		d.mu.Lock()
 		delete(d.requests, key)
 		var k *keys.Error
-		late := errors.As(err, &k) && strings.HasPrefix(k.Code, "grant_") // by the key process's clock
+		// By the key process's clock; or a rule came after a grant that a click made.
+		late := errors.As(err, &k) && (strings.HasPrefix(k.Code, "grant_") || k.Code == keys.CodePasskeyNeeded)
 		if !errors.Is(err, errNoGrant) && !late {
 			r.refusal = asRefusal(err)
 			close(r.done)
@@ -616,7 +619,7 @@ func (d *Desk) await(ctx context.Context, client, id string) (Answer, error) {
 	}
 	key := requestKey{client, id}
 	r := d.requests[key]
-	_, known := d.known[d.fold(client, id)]
+	known := d.mayKnow(client, id)
 	d.mu.Unlock()
 	if r != nil {
 		return d.wait(ctx, r)
@@ -869,13 +872,19 @@ func (d *Desk) cancel(client, id string) error {
 	d.mu.Lock()
 	_, refusal := d.led.client(client)
 	r := d.requests[requestKey{client, id}]
-	_, known := d.known[d.fold(client, id)]
+	known := d.mayKnow(client, id)
 	d.mu.Unlock()
+	if refusal == nil && r == nil && known {
+		switch _, err := d.db().Request(client, id); {
+		case err == nil:
+			return nil // it has ended; await tells how
+		case !errors.Is(err, store.ErrNotFound):
+			return refuse(CodeStoreFailed)
+		}
+	}
 	switch {
 	case refusal != nil:
 		return refusal
-	case r == nil && known:
-		return nil // it has ended; await tells how
 	case r == nil || r.item == nil:
 		return refuse(CodeUnknownRequest)
 	}

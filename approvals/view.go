@@ -259,6 +259,9 @@ func (v ownerView) SetAway(away bool) {
 	d.mu.Lock()
 	d.away = away && d.keys != nil
 	if d.away {
+		if d.running != nil {
+			d.running.stop()
+		}
 		for _, it := range d.items {
 			it.shut()
 		}
@@ -407,17 +410,8 @@ func (v ownerView) Closed(id string) { v.d.closed(id) }
 
 // Decide implements [Owner].
 func (v ownerView) Decide(ctx context.Context, dec Decision) (Outcome, error) {
-	if dec.Confirm {
-		v.d.mu.Lock()
-		passkeys := v.d.public.Passkeys
-		v.d.mu.Unlock()
-		if passkeys == 0 {
-			return Outcome{Code: OutcomeNoPasskey}, nil
-		}
-		if dec.Verdict == VerdictDecline || dec.Verdict == VerdictDeclineBlock {
-			return Outcome{}, refuseWith(CodeMalformed, "a decline is not confirmed")
-		}
-		dec.Prove = ""
+	if dec.Confirm && (dec.Verdict == VerdictDecline || dec.Verdict == VerdictDeclineBlock) {
+		return Outcome{}, refuseWith(CodeMalformed, "a decline is not confirmed")
 	}
 	return v.d.decide(ctx, dec)
 }

@@ -596,6 +596,9 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 	if err := v.Doubt(); err != nil {
 		return keys.Public{}, s.fault(err)
 	}
+	s.mu.Lock()
+	before := s.sealed.passkeys
+	s.mu.Unlock()
 	q := Question{Purpose: "protection", Fingerprint: name(v.Fingerprint()), Demo: v.State().Demo}
 	err = s.talk(ctx, surface, func(t *talk) error {
 		if from.UsesPassphrase() {
@@ -621,8 +624,15 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 			err = nil
 		}
 		if err == nil && to == keys.ProtectKeyring {
-			// The passkeys have gone, and the rules with them.
-			err = writeSealed(ctx, v, func(s *sealed) { s.policy.Rules = permit.Policy{} })
+			// The passkeys have gone, and the rules with them. What they confirmed stays confirmed.
+			at := s.cfg.Clock.Now() + 1
+			err = writeSealed(ctx, v, func(now *sealed) {
+				now.policy.Rules = permit.Policy{}
+				for _, p := range before {
+					p.RemovedAt = at
+					now.policy.Removed = append(now.policy.Removed, p)
+				}
+			})
 		}
 		return err
 	})

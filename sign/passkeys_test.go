@@ -638,6 +638,9 @@ func TestOwnerActs(t *testing.T) {
 		if err != nil || pub.Passkeys != 0 || !pub.PasskeySpent {
 			t.Fatalf("%+v (%v)", pub, err)
 		}
+		if gone := d.signer.sealed.policy.Removed; len(gone) != 1 || gone[0].RemovedAt == 0 {
+			t.Errorf("the passkey that was dropped is not remembered for the card: %+v", gone)
+		}
 		_, err = d.signer.Begin(t.Context(), keys.Ask{Enrol: &keys.Enrol{Surface: keys.SurfaceTerminal}})
 		wantCode(t, err, keys.CodeNoPassphrase)
 		if _, err := d.signer.ChangeProtection(t.Context(), keys.ProtectPassphrase, keys.SurfaceTerminal); err != nil {

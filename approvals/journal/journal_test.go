@@ -304,6 +304,9 @@ func TestStateIsReadBack(t *testing.T) {
 	before := b.state.Canonical()
 	b.add(KindMomentResolved, resolvedMoment(0))
 	b.add(KindActionSigned, ofMoment(2))
+	other := signed(1, "")
+	other.EnvelopeHash = testHash(10)
+	b.add(KindActionSigned, other)
 	raw := b.state.Canonical()
 	if bytes.Contains(before, []byte("moments")) || !bytes.Contains(raw, []byte(`"moments":1`)) {
 		t.Error("a state without moments says so, or one with does not")
@@ -319,9 +322,45 @@ func TestStateIsReadBack(t *testing.T) {
 	for i := range raw {
 		wrong := bytes.Clone(raw)
 		wrong[i] ^= 1
-		if s, err := ParseState(wrong); err == nil && s.SHA256() == HashOf(raw) {
+		if s, err := ParseState(wrong); err == nil && !bytes.Equal(s.Canonical(), wrong) {
 			t.Fatalf("byte %d changes nothing", i)
 		}
+	}
+	uses := beforeLast(raw)
+	if line := raw[len(uses):]; bytes.Count(raw, []byte("\n")) < 4 {
+		t.Fatal("too few lines to try another order")
+	} else {
+		for name, wrong := range map[string][]byte{
+			"a line twice":       append(bytes.Clone(raw), line...),
+			"without its end":    raw[:len(raw)-1],
+			"a longer number":    append(append(append(bytes.Clone(uses), line[:65]...), '0'), line[65:]...),
+			"upper case":         append(bytes.Clone(uses), bytes.ToUpper(line)...),
+			"another order":      append(append(bytes.Clone(beforeLast(uses)), line...), uses[len(beforeLast(uses)):]...),
+			"a space at the end": append(bytes.Clone(raw[:len(raw)-1]), ' ', '\n'),
+		} {
+			if bytes.Equal(wrong, raw) {
+				continue // no letter in the hash
+			}
+			if _, err := ParseState(wrong); err == nil {
+				t.Errorf("%s is read", name)
+			}
+		}
+	}
+	if err := back.Apply(b.make(KindLocked, Locked{"asked"})); err == nil {
+		t.Error("an entry that does not follow was taken")
+	}
+	if back.SHA256() != HashOf(raw) {
+		t.Error("a refused entry changed the state")
+	}
+	next, err := Parse(b.raws[len(b.raws)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := back.Apply(next); err != nil {
+		t.Fatal(err)
+	}
+	if back.SHA256() != HashOf(back.Canonical()) || back.SHA256() != b.state.SHA256() {
+		t.Error("the digest is not of the state after the entry")
 	}
 	if _, err := ParseState(append(raw, '\n')); err == nil {
 		t.Error("an empty line at the end is read")
@@ -433,6 +472,11 @@ func TestHeadIsExact(t *testing.T) {
 	}
 }
 
+// beforeLast is text without its last line.
+func beforeLast(text []byte) []byte {
+	return text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1]
+}
+
 func FuzzParse(f *testing.F) {
 	b := newBook(f)
 	b.pair()
@@ -461,7 +505,7 @@ func FuzzParseState(f *testing.F) {
 	f.Add(b.state.Canonical())
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		s, err := ParseState(raw)
-		if err == nil && !bytes.Equal(s.Canonical(), raw) {
+		if err == nil && (!bytes.Equal(s.Canonical(), raw) || s.SHA256() != HashOf(raw)) {
 			t.Fatalf("read %q, wrote %q", raw, s.Canonical())
 		}
 	})

@@ -8,7 +8,7 @@ import (
 
 // Format is the number of the newest migration. A store with a larger number
 // was written by a newer program and opens read-only.
-const Format = 3
+const Format = 4
 
 // migrations are applied in order, each in a transaction of its own; number
 // i+1 leaves user_version at i+1. Released ones never change.
@@ -150,6 +150,8 @@ CREATE TABLE notes (
 	at      INTEGER NOT NULL,
 	count   INTEGER NOT NULL
 );
+`, `
+CREATE INDEX requests_asked ON requests (client, digest, request, state);
 `, `
 CREATE TABLE evidence (
 	seq INTEGER NOT NULL PRIMARY KEY,

@@ -1,10 +1,8 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"testing"
 )
 
@@ -82,29 +80,5 @@ func TestMomentsAreKept(t *testing.T) {
 	asks, err3 := s.Asks("m1")
 	if errors.Join(err, err2, err3) != nil || len(open)+len(notes)+len(asks) != 0 {
 		t.Errorf("%v %v %v", open, notes, asks)
-	}
-}
-
-// TestFirstFormatIsBroughtUp opens a store as the first format left it.
-func TestFirstFormatIsBroughtUp(t *testing.T) {
-	dir := t.TempDir()
-	db, err := sql.Open("sqlite", filepath.Join(dir, FileName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, q := range []string{migrations[0], "PRAGMA user_version = 1", "INSERT INTO sessions (client, session, last_used) VALUES ('c', 's', 4)"} {
-		if _, err := db.Exec(q); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s := openTest(t, dir)
-	if got, err := s.Sessions(); err != nil || len(got) != 1 || got[0].LastUsed != 4 {
-		t.Errorf("%v, %v", got, err)
-	}
-	if err := s.Do(func(tx *Tx) error { return tx.PutMoment(storedMoment("m1", MomentOpen, 1)) }); err != nil {
-		t.Error(err)
 	}
 }

@@ -369,29 +369,69 @@ func (s *Store) RequestsOf(seq uint64) ([]Request, error) {
 	return s.requests("seq = ? ORDER BY rowid", int64(seq))
 }
 
-// RequestNames calls f with client, id and digest of every request. The store is held meanwhile.
-func (s *Store) RequestNames(f func(client, id, digest string)) error {
-	return s.read("SELECT client, request, digest FROM requests", nil, func(r *sql.Rows) error {
-		var client, id, digest string
-		if err := r.Scan(&client, &id, &digest); err != nil {
+const (
+	namesQuery = "SELECT client, digest, request, state FROM requests WHERE (client, digest, request) > (?, ?, ?) ORDER BY client, digest, request LIMIT ?"
+	askedQuery = "SELECT 1 FROM requests WHERE client = ? AND digest = ? AND state = ? LIMIT 1"
+	tagsQuery  = "WITH RECURSIVE t (tag) AS (SELECT min(tag) FROM entries WHERE client = ?1 AND client <> '' AND kind = ?2" +
+		" UNION ALL SELECT (SELECT min(tag) FROM entries WHERE client = ?1 AND client <> '' AND kind = ?2 AND tag > t.tag) FROM t WHERE t.tag IS NOT NULL)" +
+		" SELECT tag FROM t WHERE tag IS NOT NULL"
+	countQuery = "SELECT count(*), coalesce(max(seq), 0) FROM (SELECT seq FROM entries WHERE client = ? AND client <> '' AND kind = ? AND tag = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?)"
+)
+
+// RequestName is what a request is found by.
+type RequestName struct{ Client, Digest, ID, State string }
+
+// RequestNames reads at most limit names that come after one, in order of client, digest and id; the zero
+// name comes before all. Others may write between two pages.
+func (s *Store) RequestNames(after RequestName, limit int) ([]RequestName, error) {
+	var out []RequestName
+	err := s.read(namesQuery, []any{after.Client, after.Digest, after.ID, limit}, func(r *sql.Rows) error {
+		var n RequestName
+		if err := r.Scan(&n.Client, &n.Digest, &n.ID, &n.State); err != nil {
 			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
 		}
-		f(client, id, digest)
+		out = append(out, n)
 		return nil
 	})
+	return out, err
 }
 
-// Counts calls f with the number of entries of each client, kind and tag.
-func (s *Store) Counts(f func(client, kind, tag string, n int64)) error {
-	return s.read("SELECT client, kind, tag, count(*) FROM entries WHERE client <> '' GROUP BY client, kind, tag", nil, func(r *sql.Rows) error {
-		var client, kind, tag string
-		var n int64
-		if err := r.Scan(&client, &kind, &tag, &n); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		f(client, kind, tag, n)
+// Asked says whether a client has a request with that digest and state.
+func (s *Store) Asked(client, digest, state string) (bool, error) {
+	found := false
+	err := s.read(askedQuery, []any{client, digest, state}, func(*sql.Rows) error {
+		found = true
 		return nil
 	})
+	return found, err
+}
+
+// Tags reads the different tags of a client's entries of one kind, in order.
+func (s *Store) Tags(client, kind string) ([]string, error) {
+	var out []string
+	err := s.read(tagsQuery, []any{client, kind}, func(r *sql.Rows) error {
+		var tag string
+		if err := r.Scan(&tag); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		out = append(out, tag)
+		return nil
+	})
+	return out, err
+}
+
+// Count counts at most limit of a client's entries of one kind and tag with numbers above after and
+// up to upto; last is the number of the last one that was counted.
+func (s *Store) Count(client, kind, tag string, after, upto uint64, limit int) (n int64, last uint64, err error) {
+	err = s.read(countQuery, []any{client, kind, tag, int64(after), int64(upto), limit}, func(r *sql.Rows) error {
+		var seq int64
+		if err := r.Scan(&n, &seq); err != nil {
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
+		}
+		last = uint64(seq)
+		return nil
+	})
+	return n, last, err
 }
 
 // Sessions reads every session.

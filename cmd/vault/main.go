@@ -70,7 +70,6 @@ func (p *program) root() *cobra.Command {
 	c.AddCommand(
 		p.serveCommand(),
 		p.verifyCommand(),
-		p.cardCommand(),
 		p.logCommand(),
 		p.backupCommand(),
 		p.restoreCommand(),
