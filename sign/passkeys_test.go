@@ -408,6 +408,7 @@ func TestLyingDeskAboutAConfirmation(t *testing.T) {
 				p.d.t.Fatal(err)
 			}
 		}},
+		{"before it was asked", "too_early", func(p *play) { asks(p); p.d.clock.set(-2_000, 0) }},
 		{"too late", "expired", func(p *play) { asks(p); p.d.clock.pass(120_000) }},
 		{"too late by the boot clock", "expired", func(p *play) { asks(p); p.d.clock.set(0, 120_000) }},
 		{"stopped", keys.CodeNotConfirmed, func(p *play) {
