@@ -41,6 +41,18 @@ func (c *testClock) set(wall, boot int64) {
 	c.boot_ += boot
 }
 
+// seeded is randomness that is the same each time, for several goroutines.
+type seeded struct {
+	mu     sync.Mutex
+	source *rand.ChaCha8
+}
+
+func (s *seeded) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.source.Read(p)
+}
+
 // quickKDF stands for the passphrase function, which is slow on purpose.
 type quickKDF struct{}
 
@@ -159,7 +171,7 @@ func newDesk(t testing.TB) *desk {
 		t: t, clock: &testClock{now: 1_760_000_000_000, boot_: 5_000}, keyring: &memoryKeyring{items: map[string][]byte{}},
 		owner: &owner{},
 	}
-	seed := rand.NewChaCha8([32]byte{1})
+	seed := &seeded{source: rand.NewChaCha8([32]byte{1})}
 	dir := filepath.Join(t.TempDir(), "vault")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"vault/approvals/journal"
@@ -19,28 +20,40 @@ import (
 
 // browser is a page that answers at once with a software passkey.
 type browser struct {
+	mu      sync.Mutex // of tasks and results, which a page that was ended may still write
 	key     *softkey.Key
 	edit    func(task PageTask, right []byte) []byte // instead of the right answer
 	ends    *PageEnd
-	origin  string
-	rpID    string
+	origin  string // of the newest page
 	tasks   []PageTask
 	results []string // what the page was told: "ok" or the reason
 	wait    chan struct{}
 }
 
-func (b *browser) Begin(_ context.Context, rpID string) (string, error) {
+// tab is one page.
+type tab struct {
+	*browser
+	origin, rpID string
+}
+
+func (b *tab) Begin(_ context.Context, rpID string) (string, error) {
 	b.rpID = rpID
 	b.origin = "http://" + rpID + ":40123"
+	b.mu.Lock()
+	b.browser.origin = b.origin
+	b.mu.Unlock()
 	return b.origin, nil
 }
 
-func (b *browser) Run(ctx context.Context, task PageTask, notify func(keys.Step)) ([]byte, error) {
+func (b *tab) Run(ctx context.Context, task PageTask, notify func(keys.Step)) ([]byte, error) {
+	b.mu.Lock()
 	b.tasks = append(b.tasks, task)
+	wait := b.wait
+	b.mu.Unlock()
 	notify(keys.Step{Kind: keys.StepReady})
-	if b.wait != nil {
+	if wait != nil {
 		select {
-		case <-b.wait:
+		case <-wait:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
@@ -66,12 +79,14 @@ func (b *browser) Finish(ok bool, reason string) {
 	if ok {
 		reason = "ok"
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.results = append(b.results, reason)
 }
 
 func (d *desk) browse() *browser {
 	b := &browser{key: softkey.New()}
-	d.config.Page = func(context.Context) (Page, error) { return b, nil }
+	d.config.Page = func(context.Context) (Page, error) { return &tab{browser: b}, nil }
 	d.signer.cfg.Page = d.config.Page
 	return b
 }
@@ -408,7 +423,7 @@ func TestLyingDeskAboutAConfirmation(t *testing.T) {
 				p.d.t.Fatal(err)
 			}
 		}},
-		{"before it was asked", "too_early", func(p *play) { asks(p); p.d.clock.set(-2_000, 0) }},
+		{"before it was asked", "too_early", func(p *play) { asks(p); p.d.clock.set(-500, 0) }},
 		{"too late", "expired", func(p *play) { asks(p); p.d.clock.pass(120_000) }},
 		{"too late by the boot clock", "expired", func(p *play) { asks(p); p.d.clock.set(0, 120_000) }},
 		{"stopped", keys.CodeNotConfirmed, func(p *play) {
@@ -734,7 +749,9 @@ func TestEnrolmentIsRefused(t *testing.T) {
 		if st := d.steps(begun.ID); st.Outcome != "cancelled" {
 			t.Errorf("%+v", st)
 		}
+		b.mu.Lock()
 		b.wait = nil
+		b.mu.Unlock()
 		d.enrol()
 	})
 }
