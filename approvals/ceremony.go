@@ -92,7 +92,11 @@ func (d *Desk) show(r *running, change func(*CeremonyView)) {
 // ended otherwise, the error is an *ended.
 func (d *Desk) follow(ctx context.Context, r *running, ask keys.Ask) (keys.Begun, keys.Step, error) {
 	d.show(r, func(v *CeremonyView) { *v = CeremonyView{For: v.For, State: CeremonyOpening} })
-	begun, err := r.keys.Begin(ctx, ask)
+	var begun keys.Begun
+	err := d.attended(ctx, r.keys, func(ctx context.Context) (err error) {
+		begun, err = r.keys.Begin(ctx, ask)
+		return err
+	})
 	if err != nil {
 		return keys.Begun{}, keys.Step{}, d.why(ctx, err)
 	}
@@ -101,10 +105,14 @@ func (d *Desk) follow(ctx context.Context, r *running, ask keys.Ask) (keys.Begun
 	d.mu.Unlock()
 	d.show(r, func(v *CeremonyView) { v.Says, v.Until = begun.Says, begun.Ends })
 	for {
-		st, err := r.keys.Next(ctx, begun.ID)
+		var st keys.Step
+		err := d.attended(ctx, r.keys, func(ctx context.Context) (err error) {
+			st, err = r.keys.Next(ctx, begun.ID)
+			return err
+		})
 		if err != nil {
 			// Whoever waits for it has gone; so has it.
-			_ = r.keys.Stop(context.WithoutCancel(ctx), begun.ID)
+			_ = d.patient(context.WithoutCancel(ctx), r.keys, func(ctx context.Context) error { return r.keys.Stop(ctx, begun.ID) })
 			return begun, keys.Step{}, d.why(ctx, err)
 		}
 		switch st.Kind {

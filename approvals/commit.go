@@ -268,10 +268,11 @@ func (d *Desk) sign(k KeyProcess, acts []*act) (kept int, err error) {
 	for i, a := range acts {
 		in[i] = a.keyed
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), keysPatience)
-	defer cancel()
-	out, err := k.Commit(ctx, in)
-	if err != nil {
+	var out []keys.Answer
+	if err := d.patient(context.Background(), k, func(ctx context.Context) (err error) {
+		out, err = k.Commit(ctx, in)
+		return err
+	}); err != nil {
 		return 0, err
 	}
 	if len(out) != len(in) {
@@ -389,9 +390,7 @@ func (d *Desk) drop(acts []*act, err error) {
 }
 
 func (d *Desk) anchor(k KeyProcess) {
-	ctx, cancel := context.WithTimeout(context.Background(), keysPatience)
-	defer cancel()
-	err := k.Anchor(ctx)
+	err := d.patient(context.Background(), k, k.Anchor)
 	d.mu.Lock()
 	d.anchored = d.clock.Boot()
 	d.anchorDue = err != nil

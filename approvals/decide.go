@@ -51,6 +51,9 @@ const (
 // openItem shows the sheet of the row that may be opened now.
 func (d *Desk) openItem(ctx context.Context, id string) (Sheet, error) {
 	d.expire()
+	if err := d.recalled(ctx); err != nil {
+		return Sheet{}, err
+	}
 	d.mu.Lock()
 	m := d.moments[id]
 	if n := slices.IndexFunc(d.notes, func(n *note) bool { return n.ID == id }); n >= 0 {
@@ -211,7 +214,7 @@ func (d *Desk) actionSheet(it *item, c *clientRow) *ActionSheet {
 	} else {
 		out.Warnings = append(out.Warnings, "unlimited")
 	}
-	if a.repeated {
+	if _, ok := d.asked[d.fold(it.client, it.digest)]; ok {
 		out.Warnings = append(out.Warnings, "repeat")
 	}
 	for _, x := range a.differs {
@@ -428,13 +431,13 @@ func (d *Desk) prove(ctx context.Context, dec Decision, c *behind) error {
 		c.by = "passkey"
 		return nil
 	case dec.Confirm:
-		return refuse(OutcomeNoPasskey)
+		return &ended{OutcomeNoPasskey, ""}
 	}
 	k, err := d.openKeys()
 	if err != nil {
 		return err
 	}
-	return k.Prove(ctx, dec.Digest, dec.Prove)
+	return d.attended(ctx, k, func(ctx context.Context) error { return k.Prove(ctx, dec.Digest, dec.Prove) })
 }
 
 // byClickOrPasskey carries out what the owner approved: by click, and where the key process wants a passkey for it, or

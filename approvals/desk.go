@@ -40,7 +40,7 @@ const (
 	askBurst         = 32 // requests that reach the queue at once
 	askEveryMS       = 1000
 	anchorEveryMS    = 60 * 1000
-	keysPatience     = 30 * time.Second // a key process that does not answer is ended
+	keysPatience     = 30 * time.Second
 	lockPatience     = 5 * time.Second
 	groupActs        = 128
 	loadChunk        = 1000
@@ -74,6 +74,7 @@ type Options struct {
 	Random   io.Reader     // nil: crypto/rand
 	Await    time.Duration // how long a call waits for a person; 0: AwaitLimit
 	Demo     bool          // creates throw-away vaults only
+	Patience time.Duration // a key process that has not answered by then, where no person is asked, is ended; 0: 30 s
 }
 
 // Desk is where agents ask, a person decides, and keys sign. It is safe for
@@ -144,6 +145,9 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 	}
 	if o.Await == 0 {
 		o.Await = AwaitLimit
+	}
+	if o.Patience == 0 {
+		o.Patience = keysPatience
 	}
 	d := &Desk{
 		o: o, clock: o.Clock, every: SnapshotEvery, chunk: loadChunk,
@@ -430,7 +434,10 @@ func (d *Desk) opened(k KeyProcess, why error) {
 // it the desk's own.
 func (d *Desk) install(ctx context.Context, k KeyProcess, pub keys.Public) error {
 	if err := d.openStore(ctx); err != nil {
-		return err
+		if errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrInUse) {
+			return err
+		}
+		return errors.Join(refuse(CodeStoreFailed), err) // as on a full disk
 	}
 	// The log must stand still meanwhile: requests can end while the vault is locked.
 	fresh := false
@@ -623,7 +630,11 @@ func (d *Desk) load(ctx context.Context, k KeyProcess, led *ledger) (keys.Loaded
 				chunk.Domains = append(chunk.Domains, keys.Permit{Body: row.body, MAC: row.mac})
 			}
 		}
-		loaded, err := k.Load(ctx, chunk)
+		var loaded keys.Loaded
+		err = d.patient(ctx, k, func(ctx context.Context) (err error) {
+			loaded, err = k.Load(ctx, chunk)
+			return err
+		})
 		if err != nil || chunk.Last {
 			return loaded, err
 		}

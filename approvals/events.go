@@ -218,7 +218,20 @@ func (d *Desk) exportLog(ctx context.Context, w io.Writer, format string) error 
 			if head == nil {
 				head = []byte("null")
 			}
-			_, err := fmt.Fprintf(out, "{\"entry\":%s,\"head\":%s}\n", row.Raw, head)
+			if _, err := fmt.Fprintf(out, "{\"entry\":%s,\"head\":%s", row.Raw, head); err != nil {
+				return err
+			}
+			// Names in an entry have their quotation marks escaped.
+			if bytes.Contains(row.Raw, []byte(`"confirmation":"0x`)) {
+				evidence, err := d.db().Evidence(row.Seq)
+				if err != nil {
+					return fmt.Errorf("read evidence of entry %d: %w", row.Seq, err)
+				}
+				if _, err := fmt.Fprintf(out, ",\"evidence\":%s", evidence); err != nil {
+					return err
+				}
+			}
+			_, err := out.WriteString("}\n")
 			return err
 		}
 	case "csv":

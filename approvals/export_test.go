@@ -1,5 +1,7 @@
 package approvals
 
+import "time"
+
 // BreakStore closes the store under the desk, as a disk that fails does.
 func (d *Desk) BreakStore() error { return d.db().Close() }
 
@@ -36,3 +38,6 @@ func (d *Desk) Recall() error {
 		}
 	}
 }
+
+// SetPatience says how long the key process may take from now on. No call may be under way.
+func (d *Desk) SetPatience(p time.Duration) { d.o.Patience = p }

@@ -9,6 +9,9 @@ import (
 func (v ownerView) Look(ctx context.Context, id string) (Sheet, error) {
 	d := v.d
 	d.expire()
+	if err := d.recalled(ctx); err != nil {
+		return Sheet{}, err
+	}
 	d.mu.Lock()
 	m := d.moments[id]
 	d.mu.Unlock()

@@ -303,6 +303,16 @@ func TestPasskeys(t *testing.T) {
 		t.Errorf("%d clicks and %d passkeys in %+v", clicks, confirmed, rates)
 	}
 
+	// An export of the log carries every record beside its entry.
+	var exported strings.Builder
+	if err := w.owner.ExportLog(context.Background(), &exported, "jsonl"); err != nil {
+		t.Fatal(err)
+	}
+	named, carried := strings.Count(exported.String(), `"confirmation":"0x`), strings.Count(exported.String(), `,"evidence":{`)
+	if named != 9 || carried != named {
+		t.Errorf("%d entries name a record, %d carry it", named, carried)
+	}
+
 	// All of it stands in a log that verifies, and outlives the desk.
 	w.stop()
 	w.start()
@@ -458,24 +468,47 @@ func TestWordsAndProtectionNeedAPasskey(t *testing.T) {
 	}
 }
 
-// A surface that no person alone can move asks for the passphrase, until there is a passkey: then for that.
-func TestTerminalApprovesByCeremony(t *testing.T) {
+// A surface that no person alone can move asks for the passphrase until there is a passkey, and then for that; one that
+// may do nothing else asks for it always.
+func TestSurfacesThatApproveByCeremony(t *testing.T) {
 	w := newWorld(t)
 	b := w.browse()
 	w.create()
 	a := w.pair("Agent")
-	w.enrol()
-	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
+	if _, err := a.ask("r0", w.envelope(nil), payload("zero"), true); err != nil {
 		t.Fatal(err)
 	}
 	s := w.openFirst()
-	pages := len(b.opens)
-	out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove, Prove: keys.SurfaceTerminal})
-	if err != nil || out.Code != approvals.OutcomeDone || len(b.opens) != pages+1 {
-		t.Fatalf("%+v, %v, %d pages", out, err, len(b.opens)-pages)
+	decide := func(prove keys.Surface, confirm bool) approvals.Outcome {
+		t.Helper()
+		out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove, Prove: prove, Confirm: confirm})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
 	}
-	if report := w.receiptOf(journal.KindActionSigned).Verify(receipt.Pins{}); report.By != "passkey" {
-		t.Errorf("%+v", report)
+	if out := decide("", true); out.Code != approvals.OutcomeNoPasskey || w.keys.signed.Load() != 0 {
+		t.Fatalf("%+v", out)
+	}
+	if out := decide(keys.SurfaceTerminal, false); out.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v", out)
+	}
+	w.enrol()
+	for i, way := range []struct {
+		prove   keys.Surface
+		confirm bool
+	}{{keys.SurfaceTerminal, false}, {"", true}} {
+		if _, err := a.ask("r"+string(rune('1'+i)), w.envelope(nil), payload("more"), true); err != nil {
+			t.Fatal(err)
+		}
+		s = w.openFirst()
+		pages := len(b.opens)
+		if out := decide(way.prove, way.confirm); out.Code != approvals.OutcomeDone || len(b.opens) != pages+1 {
+			t.Fatalf("%+v, %d pages", out, len(b.opens)-pages)
+		}
+		if report := w.receiptOf(journal.KindActionSigned).Verify(receipt.Pins{}); report.By != "passkey" {
+			t.Errorf("%+v", report)
+		}
 	}
 }
 

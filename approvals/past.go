@@ -1,6 +1,8 @@
 package approvals
 
 import (
+	"context"
+
 	"vault/approvals/journal"
 	"vault/approvals/store"
 )
@@ -14,12 +16,14 @@ const (
 
 // past is what the store held when the desk began to use it, as far as it is not needed to
 // begin: names of requests that have ended, and numbers that people see. It is read in pages, so
-// that a start takes no longer for a longer log. Until the names are all here the store is asked for each.
+// that a start takes no longer for a longer log. Until the names are all here the store is asked for each, and a
+// sheet, which says whether the same was signed before, waits.
 type past struct {
 	upto  uint64 // newest entry then; later ones are counted as they come
 	named bool   // every name is in known and asked; guarded by the desk's lock
 
-	read  int // rows so far
+	read  int           // rows so far
+	over  chan struct{} // closed when it is read no further
 	after store.RequestName
 	left  []counting
 	tags  []string
@@ -37,7 +41,7 @@ var counted = []journal.Kind{journal.KindActionSigned, journal.KindRequestAnswer
 
 // newPast begins to read what belongs to a ledger.
 func newPast(l *ledger) *past {
-	p := &past{upto: l.state.Seq()}
+	p := &past{upto: l.state.Seq(), over: make(chan struct{}), after: store.FirstName}
 	for id := range l.clients {
 		for _, k := range counted {
 			p.left = append(p.left, counting{id, k})
@@ -49,6 +53,7 @@ func newPast(l *ledger) *past {
 // recall reads what is left of p. It stops where the desk ends or has taken up another log.
 func (d *Desk) recall(p *past) {
 	defer d.ended.Done()
+	defer close(p.over)
 	for {
 		select {
 		case <-d.quit:
@@ -142,14 +147,26 @@ func (d *Desk) mayKnow(client, id string) bool {
 	return ok || d.past != nil && !d.past.named
 }
 
-// askedBefore says whether a request with that digest was signed for a client before.
-func (d *Desk) askedBefore(client, digest string) (bool, error) {
-	d.mu.Lock()
-	_, ok := d.asked[d.fold(client, digest)]
-	named := d.past == nil || d.past.named
-	d.mu.Unlock()
-	if ok || named {
-		return ok, nil
+// recalled waits until every name is read, which is at once but right after a start with a long log.
+func (d *Desk) recalled(ctx context.Context) error {
+	for {
+		d.mu.Lock()
+		p := d.past
+		named := p == nil || p.named
+		d.mu.Unlock()
+		if named {
+			return nil
+		}
+		select {
+		case <-p.over:
+			d.mu.Lock()
+			failed := d.past == p && !p.named
+			d.mu.Unlock()
+			if failed {
+				return refuse(CodeStoreFailed)
+			}
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
-	return d.db().Asked(client, digest, requestDone)
 }

@@ -3,6 +3,7 @@ package approvals_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -71,8 +72,10 @@ func TestWhileThePastIsRead(t *testing.T) {
 	if ans, err := a.ask("r5", env, payload("1"), true); err != nil || ans.Pending == "" {
 		t.Fatalf("%+v, %v", ans, err)
 	}
-	if s := w.openFirst(); !slices.Contains(s.Action.Warnings, "repeat") {
-		t.Fatalf("%q", s.Action.Warnings)
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := w.owner.Open(gone, w.owner.Inbox()[0].ID); !errors.Is(err, context.Canceled) {
+		t.Fatalf("a sheet does not wait for what it says: %v", err)
 	}
 	check := func(when string) {
 		t.Helper()
@@ -85,6 +88,9 @@ func TestWhileThePastIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	check("read")
+	if s := w.openFirst(); !slices.Contains(s.Action.Warnings, "repeat") {
+		t.Fatalf("%q", s.Action.Warnings)
+	}
 	if err := w.owner.Lock(ctx, "asked"); err != nil {
 		t.Fatal(err)
 	}

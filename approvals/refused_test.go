@@ -189,3 +189,50 @@ func TestRefusalsAreFolded(t *testing.T) {
 	}
 	w.verified()
 }
+
+// TestRestartForgetsWhatWaits: what waited when the desk ended is not known afterwards, nothing came of it, and the same
+// call asks again; what had ended is answered as before.
+func TestRestartForgetsWhatWaits(t *testing.T) {
+	ctx := context.Background()
+	w := newWorld(t)
+	w.create()
+	a := w.pair("a")
+	env := w.envelope(nil)
+	if ans, err := a.ask("r", env, payload("x"), true); err != nil || ans.Pending != "r" {
+		t.Fatalf("%+v, %v", ans, err)
+	}
+	restart := func() {
+		t.Helper()
+		w.stop()
+		w.start()
+		w.unlock()
+		a.connect()
+	}
+	restart()
+	if _, err := a.conn.Await(ctx, "r"); code(err) != approvals.CodeUnknownRequest {
+		t.Fatal(err)
+	}
+	if n := w.entries("request.answered") + w.entries("action.signed"); n != 0 || len(w.owner.Inbox()) > 1 { // the words' row
+		t.Fatalf("%d entries, %+v", n, w.owner.Inbox())
+	}
+	if ans, err := a.ask("r", env, payload("x"), true); err != nil || ans.Pending != "r" {
+		t.Fatalf("%+v, %v", ans, err)
+	}
+	if out := w.decide(w.openFirst(), approvals.VerdictApprove); out.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v", out)
+	}
+	want, err := a.conn.Await(ctx, "r")
+	if err != nil {
+		t.Fatal(err)
+	}
+	restart()
+	if got, err := a.conn.Await(ctx, "r"); err != nil || string(got.Result) != string(want.Result) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if got, err := a.ask("r", env, payload("x"), true); err != nil || string(got.Result) != string(want.Result) {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if n := w.keys.signed.Load(); n != 1 {
+		t.Fatalf("%d signatures", n)
+	}
+}

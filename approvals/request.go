@@ -106,7 +106,6 @@ type asked struct {
 	digest      string // Keccak-256 that would be signed, 0x and 64 hex digits
 	address     string
 	differs     []envelope.Contradiction
-	repeated    bool
 	moment      *selected // whose option this action is, or nil
 }
 
@@ -182,10 +181,6 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 	if refusal != nil {
 		d.refused(key, methodSign, digest, ask.Envelope, refusal.Code)
 		return Answer{}, refusal
-	}
-	var err error
-	if a.repeated, err = d.askedBefore(client, digest); err != nil {
-		return Answer{}, refuse(CodeStoreFailed)
 	}
 
 	r := &request{key: key, digest: digest, method: methodSign, session: ask.Session, ask: a, end: endIn(d.clock, ask.LifetimeMS), done: make(chan struct{})}
@@ -336,10 +331,11 @@ func (d *Desk) addressOf(ctx context.Context, env *envelope.ActionEnvelope, raw 
 	case k == nil:
 		return "", refuse(CodeLocked)
 	}
-	ctx, cancel := context.WithTimeout(ctx, keysPatience)
-	defer cancel()
-	address, err := k.Address(ctx, raw)
-	if err != nil {
+	var address string
+	if err := d.patient(ctx, k, func(ctx context.Context) (err error) {
+		address, err = k.Address(ctx, raw)
+		return err
+	}); err != nil {
 		return "", asRefusal(err)
 	}
 	record, err := d.record(env, address)

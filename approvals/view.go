@@ -62,7 +62,11 @@ func (v ownerView) Create(ctx context.Context, c Creation) error {
 	if err != nil {
 		return err
 	}
-	pub, err := k.Create(ctx, keys.Create{Protection: c.Protection, Surface: c.Surface, Demo: d.o.Demo, PutOff: c.PutOff})
+	var pub keys.Public
+	err = d.attended(ctx, k, func(ctx context.Context) (err error) {
+		pub, err = k.Create(ctx, keys.Create{Protection: c.Protection, Surface: c.Surface, Demo: d.o.Demo, PutOff: c.PutOff})
+		return err
+	})
 	if err == nil {
 		err = d.install(ctx, k, pub)
 	}
@@ -98,7 +102,11 @@ func (v ownerView) Unlock(ctx context.Context, s keys.Surface) error {
 	if err != nil {
 		return err
 	}
-	pub, err := k.Unlock(ctx, keys.Unlock{Surface: s})
+	var pub keys.Public
+	err = d.attended(ctx, k, func(ctx context.Context) (err error) {
+		pub, err = k.Unlock(ctx, keys.Unlock{Surface: s})
+		return err
+	})
 	if err == nil {
 		err = d.install(ctx, k, pub)
 	}
@@ -118,7 +126,11 @@ func (v ownerView) Restore(ctx context.Context, p keys.Protection, s keys.Surfac
 	if err != nil {
 		return err
 	}
-	pub, err := k.Restore(ctx, keys.Restore{Protection: p, Surface: s})
+	var pub keys.Public
+	err = d.attended(ctx, k, func(ctx context.Context) (err error) {
+		pub, err = k.Restore(ctx, keys.Restore{Protection: p, Surface: s})
+		return err
+	})
 	if err == nil {
 		err = d.install(ctx, k, pub)
 	}
@@ -151,7 +163,11 @@ func (v ownerView) RestoreBackup(ctx context.Context, file string, p keys.Protec
 	if err != nil {
 		return err
 	}
-	pub, err := k.Restore(ctx, keys.Restore{Protection: p, Surface: s, Backup: file, Store: tmp})
+	var pub keys.Public
+	err = d.attended(ctx, k, func(ctx context.Context) (err error) {
+		pub, err = k.Restore(ctx, keys.Restore{Protection: p, Surface: s, Backup: file, Store: tmp})
+		return err
+	})
 	if err == nil {
 		err = d.place(ctx, tmp)
 	}
@@ -199,7 +215,10 @@ func (v ownerView) NewInstance(ctx context.Context) error {
 	}
 	var pub keys.Public
 	err := d.do(&op{alone: true, run: func() (err error) {
-		pub, err = k.NewInstance(ctx)
+		err = d.patient(ctx, k, func(ctx context.Context) (err error) {
+			pub, err = k.NewInstance(ctx)
+			return err
+		})
 		if err == nil {
 			_, err = d.takeOver(ctx, k, pub)
 		}
@@ -298,7 +317,7 @@ func (v ownerView) ShowWords(ctx context.Context, s keys.Surface) error {
 			return refusalOf(err)
 		}
 	}
-	if err := k.ShowWords(ctx, s); err != nil {
+	if err := d.attended(ctx, k, func(ctx context.Context) error { return k.ShowWords(ctx, s) }); err != nil {
 		return err
 	}
 	return d.do(&op{alone: true, build: func(b *batch) error {
@@ -326,7 +345,11 @@ func (v ownerView) ChangeProtection(ctx context.Context, p keys.Protection, s ke
 			return refusalOf(err)
 		}
 	}
-	pub, err := k.ChangeProtection(ctx, p, s)
+	var pub keys.Public
+	err = d.attended(ctx, k, func(ctx context.Context) (err error) {
+		pub, err = k.ChangeProtection(ctx, p, s)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -356,7 +379,7 @@ func (v ownerView) Backup(ctx context.Context, file string, s keys.Surface) erro
 	if err := d.db().CopyTo(ctx, tmp); err != nil {
 		return err
 	}
-	return k.Backup(ctx, keys.Backup{Surface: s, Store: tmp, File: file})
+	return d.attended(ctx, k, func(ctx context.Context) error { return k.Backup(ctx, keys.Backup{Surface: s, Store: tmp, File: file}) })
 }
 
 // Inbox implements [Owner].
@@ -466,8 +489,11 @@ func (d *Desk) openDomain(ctx context.Context, k KeyProcess, info *envelope.Doma
 	if there {
 		return DomainView{}, refuse(CodeDomainExists)
 	}
-	raw, err := k.Plan(ctx, info.Canonical())
-	if err != nil {
+	var raw []byte
+	if err := d.patient(ctx, k, func(ctx context.Context) (err error) {
+		raw, err = k.Plan(ctx, info.Canonical())
+		return err
+	}); err != nil {
 		return DomainView{}, err
 	}
 	proj, err := envelope.ParseProjection(raw)

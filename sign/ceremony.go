@@ -343,7 +343,7 @@ func (s *Signer) beforeFirst(ctx context.Context, surface keys.Surface) error {
 		return err
 	}
 	defer s.window.Unlock()
-	q := Question{Purpose: "passkey", Fingerprint: name(v.Fingerprint()), Demo: st.Demo}
+	q := Question{Purpose: "passkey", Vault: st.VaultID.String(), Demo: st.Demo}
 	return s.talk(ctx, surface, func(t *talk) error {
 		return t.passphrase(q, 0, func(p *custody.Secret) error { return s.verify(ctx, p) })
 	})

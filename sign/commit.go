@@ -178,7 +178,7 @@ func (s *Signer) perform(e journal.Entry, c *ceremony, p *passed, out *keys.Answ
 		}
 		p.anchor = true
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), keyringPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), sealPatience)
 	defer cancel()
 	err := writeSealed(ctx, s.vault, func(v *sealed) {
 		if p.change != nil {

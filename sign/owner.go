@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/subtle"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"io"
 
@@ -29,14 +28,14 @@ type Window interface {
 // Question is one question to the owner, without secrets. Its members are
 // those of the secret window's own line.
 type Question struct {
-	Form        string // "new_passphrase" | "passphrase" | "show_words" | "ask_words" | "restore"
-	Purpose     string // "create" | "unlock" | "restore" | "restore_backup" | "protection" | "words" | "backup" | "prove" | "passkey"
-	Problem     string // what was wrong with the answer before, or ""
-	Place       int    // which word, from 1
-	Places      []int  // ask_words: which words, from 1
-	Digest      string // prove: 0x and 64 hex digits
-	Fingerprint string // of the vault concerned
-	Demo        bool
+	Form    string // "new_passphrase" | "passphrase" | "show_words" | "ask_words" | "restore"
+	Purpose string // "create" | "unlock" | "restore" | "restore_backup" | "protection" | "words" | "backup" | "prove" | "passkey"
+	Problem string // what was wrong with the answer before, or ""
+	Place   int    // which word, from 1
+	Places  []int  // ask_words: which words, from 1
+	Digest  string // prove: 0x and 64 hex digits
+	Vault   string // id of the vault concerned, 32 hex digits, as the pages show it; or ""
+	Demo    bool
 }
 
 // Answers of a [Window] other than what was asked for.
@@ -254,6 +253,9 @@ func (s *Signer) Create(ctx context.Context, c keys.Create) (keys.Public, error)
 	if found.State != custody.None {
 		return keys.Public{}, s.fault(custody.ErrExists)
 	}
+	if err := s.keyringAnswers(ctx, custody.Protection(c.Protection)); err != nil {
+		return keys.Public{}, err
+	}
 	q := Question{Purpose: "create", Demo: c.Demo}
 	var v *custody.Vault
 	create := func(p *custody.Secret) error {
@@ -270,7 +272,7 @@ func (s *Signer) Create(ctx context.Context, c keys.Create) (keys.Public, error)
 		return err
 	}
 	words := func(t *talk) error {
-		q.Fingerprint = name(v.Fingerprint())
+		q.Vault = v.State().VaultID.String()
 		return s.wordsOf(ctx, t, v, q)
 	}
 	switch {
@@ -337,13 +339,16 @@ func (s *Signer) Unlock(ctx context.Context, u keys.Unlock) (keys.Public, error)
 	case found.State != custody.Present:
 		return keys.Public{}, s.fault(found.Why)
 	}
+	if err := s.keyringAnswers(ctx, found.Header.Protection); err != nil {
+		return keys.Public{}, err
+	}
 	var v *custody.Vault
 	open := func(p *custody.Secret) (err error) {
 		v, err = custody.Open(ctx, s.cfg.Custody, p)
 		return err
 	}
 	if found.Header.Protection.UsesPassphrase() {
-		q := Question{Purpose: "unlock", Fingerprint: name(found.Header.Fingerprint), Demo: found.Header.Demo}
+		q := Question{Purpose: "unlock", Vault: found.Header.VaultID.String(), Demo: found.Header.Demo}
 		err = s.talk(ctx, u.Surface, func(t *talk) error { return t.passphrase(q, 0, open) })
 	} else {
 		err = open(nil)
@@ -361,6 +366,9 @@ func (s *Signer) Restore(ctx context.Context, r keys.Restore) (keys.Public, erro
 	}
 	defer s.window.Unlock()
 	if err := s.shutOnly(); err != nil {
+		return keys.Public{}, err
+	}
+	if err := s.keyringAnswers(ctx, custody.Protection(r.Protection)); err != nil {
 		return keys.Public{}, err
 	}
 	v, err := s.restore(ctx, r)
@@ -411,7 +419,7 @@ func (s *Signer) restore(ctx context.Context, r keys.Restore) (*custody.Vault, e
 			if errors.Is(err, custody.ErrOtherRoot) {
 				q.Problem, q.Place = "other_vault", 0
 				if found, e := custody.Look(s.cfg.Custody.Dir); e == nil {
-					q.Fingerprint = name(found.Header.Fingerprint)
+					q.Vault = found.Header.VaultID.String()
 				}
 				continue
 			}
@@ -533,7 +541,7 @@ func (s *Signer) ShowWords(ctx context.Context, surface keys.Surface) error {
 	if err := v.Doubt(); err != nil {
 		return s.fault(err)
 	}
-	q := Question{Purpose: "words", Fingerprint: name(v.Fingerprint()), Demo: v.State().Demo}
+	q := Question{Purpose: "words", Vault: v.State().VaultID.String(), Demo: v.State().Demo}
 	err = s.talk(ctx, surface, func(t *talk) error {
 		if v.State().Protection.UsesPassphrase() {
 			if err := t.passphrase(q, 0, func(p *custody.Secret) error { return s.verify(ctx, p) }); err != nil {
@@ -599,7 +607,10 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 	s.mu.Lock()
 	before := s.sealed.passkeys
 	s.mu.Unlock()
-	q := Question{Purpose: "protection", Fingerprint: name(v.Fingerprint()), Demo: v.State().Demo}
+	if err := s.keyringAnswers(ctx, custody.Protection(to)); err != nil {
+		return keys.Public{}, err
+	}
+	q := Question{Purpose: "protection", Vault: v.State().VaultID.String(), Demo: v.State().Demo}
 	err = s.talk(ctx, surface, func(t *talk) error {
 		if from.UsesPassphrase() {
 			if err := t.passphrase(q, 0, func(p *custody.Secret) error { return s.verify(ctx, p) }); err != nil {
@@ -663,7 +674,7 @@ func (s *Signer) Prove(ctx context.Context, digest string, surface keys.Surface)
 	if hash.UnmarshalText([]byte(digest)) != nil {
 		return refuse(codeMalformed, "the digest is not 0x and 64 hex digits")
 	}
-	q := Question{Purpose: "prove", Digest: digest, Fingerprint: name(v.Fingerprint()), Demo: st.Demo}
+	q := Question{Purpose: "prove", Digest: digest, Vault: v.State().VaultID.String(), Demo: st.Demo}
 	err = s.talk(ctx, surface, func(t *talk) error {
 		return t.passphrase(q, proveTries, func(p *custody.Secret) error { return s.verify(ctx, p) })
 	})
@@ -684,7 +695,7 @@ func (s *Signer) Backup(ctx context.Context, b keys.Backup) error {
 	if s.cfg.Backup == nil {
 		return refuse("no_backup", "this build makes no backups")
 	}
-	q := Question{Purpose: "backup", Fingerprint: name(v.Fingerprint()), Demo: v.State().Demo}
+	q := Question{Purpose: "backup", Vault: v.State().VaultID.String(), Demo: v.State().Demo}
 	err = s.talk(ctx, b.Surface, func(t *talk) error {
 		p, err := t.newPassphrase(q)
 		if err != nil {
@@ -704,6 +715,3 @@ func (s *Signer) Backup(ctx context.Context, b keys.Backup) error {
 	s.renew()
 	return s.fault(err)
 }
-
-// name is a root's fingerprint as 16 hex digits.
-func name(f custody.Fingerprint) string { return hex.EncodeToString(f[:]) }

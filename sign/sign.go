@@ -74,6 +74,8 @@ const (
 	anchorEvery = 60_000
 	// keyringPatience bounds an anchor that nobody waits for.
 	keyringPatience = 30 * time.Second
+	// sealPatience bounds the keyring where an act waits for what is sealed; the desk waits for that act.
+	sealPatience = 10 * time.Second
 	// collectAfter is how long after its last use memory that held seeds is collected.
 	collectAfter = time.Second
 )

@@ -23,6 +23,7 @@ type firstRun struct {
 	form     domainForm
 	creation approvals.Creation
 	offered  *offer // after the vault was made, or nil
+	noRing   bool   // no keyring answered when it was looked for
 }
 
 func (f *firstRun) init(u *UI) {
@@ -37,6 +38,26 @@ func (f *firstRun) init(u *UI) {
 	f.words.Add("now", "Write the words down now", "The secret window shows 24 words and asks three of them back. Have paper at hand.", f.gate.open).Watch(u)
 	f.words.Add("later", "Write them down later", "Once only: a red line stays in the Inbox until you do. Until then a lost computer is a lost vault.", f.gate.open).Watch(u)
 	f.form.init(u, firstNamespace, firstDomain, firstKind)
+	if u.opts.Keyring != nil {
+		f.look(u)
+	}
+}
+
+// look finds out whether a keyring answers. What is said of it is said beside the choice;
+// nothing is chosen for the owner.
+func (f *firstRun) look(u *UI) {
+	u.opts.Go(func() {
+		if s := u.owner.Status().State; s != approvals.StateNone && !f.locked {
+			return
+		}
+		none := !u.opts.Keyring(u.ctx)
+		u.opts.Do(func() {
+			if f.noRing != none {
+				f.noRing = none
+				u.rebuild()
+			}
+		})
+	})
 }
 
 // again restores a vault whose folder is there but cannot be opened: the same question as at first run.
@@ -51,6 +72,9 @@ func (f *firstRun) show(u *UI, step int) {
 	f.gate.arm()
 	u.banner = nil
 	u.rebuild()
+	if step == 0 && u.opts.Keyring != nil {
+		f.look(u)
+	}
 }
 
 func (f *firstRun) view(u *UI) fyne.CanvasObject {
@@ -71,12 +95,16 @@ func (f *firstRun) view(u *UI) fyne.CanvasObject {
 		wait.Disable()
 		foot = []fyne.CanvasObject{parts.Spring(), wait}
 	case f.step == 0:
-		title, line = "What opens this vault?", "You can change this later."
+		title, line = "What opens this vault?", "You can make it stronger later. To make it weaker needs a passkey."
 		if f.restore {
 			title = "What shall open it on this computer?"
 		}
 		for _, c := range f.protect.Choices() {
 			body = append(body, c, parts.Space(0, 8))
+		}
+		if f.noRing {
+			body = append(body, parts.Space(0, 8),
+				parts.Note("info", look.Ink2, "No keyring answers here: only “Passphrase only” can be chosen now. A keyring can be added to it later."))
 		}
 		next := u.button(parts.Primary, "", nothing, func() {
 			if f.protect.Taken() != nil && f.gate.open() {

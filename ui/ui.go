@@ -45,6 +45,9 @@ type Options struct {
 	Export func(name string) (file File, path string, err error)
 	// BackupFile proposes the path of a backup. Nil hides backups.
 	BackupFile func() string
+	// Keyring says whether a keyring answers here, for the choice of what opens a new vault. It is
+	// called by Go and may block for seconds. Nil: it is not known.
+	Keyring func(context.Context) bool
 	// Notify says that something waits. Nil sends a notification without content through the app.
 	Notify func()
 }

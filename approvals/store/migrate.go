@@ -151,7 +151,8 @@ CREATE TABLE notes (
 	count   INTEGER NOT NULL
 );
 `, `
-CREATE INDEX requests_asked ON requests (client, digest, request, state);
+CREATE INDEX requests_names ON requests (seq, client, request, digest, state);
+DROP INDEX requests_seq;
 `, `
 CREATE TABLE evidence (
 	seq INTEGER NOT NULL PRIMARY KEY,

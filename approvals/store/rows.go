@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 )
 
 // Tx is a transaction of the writer. It is good only inside the function that
@@ -370,40 +371,35 @@ func (s *Store) RequestsOf(seq uint64) ([]Request, error) {
 }
 
 const (
-	namesQuery = "SELECT client, digest, request, state FROM requests WHERE (client, digest, request) > (?, ?, ?) ORDER BY client, digest, request LIMIT ?"
-	askedQuery = "SELECT 1 FROM requests WHERE client = ? AND digest = ? AND state = ? LIMIT 1"
+	namesQuery = "SELECT seq, client, request, digest, state FROM requests WHERE (seq, client, request) > (?, ?, ?) ORDER BY seq, client, request LIMIT ?"
 	tagsQuery  = "WITH RECURSIVE t (tag) AS (SELECT min(tag) FROM entries WHERE client = ?1 AND client <> '' AND kind = ?2" +
 		" UNION ALL SELECT (SELECT min(tag) FROM entries WHERE client = ?1 AND client <> '' AND kind = ?2 AND tag > t.tag) FROM t WHERE t.tag IS NOT NULL)" +
 		" SELECT tag FROM t WHERE tag IS NOT NULL"
 	countQuery = "SELECT count(*), coalesce(max(seq), 0) FROM (SELECT seq FROM entries WHERE client = ? AND client <> '' AND kind = ? AND tag = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?)"
 )
 
-// RequestName is what a request is found by.
-type RequestName struct{ Client, Digest, ID, State string }
+// RequestName is what a request is known by.
+type RequestName struct {
+	Seq                       int64 // entry that ended it
+	Client, ID, Digest, State string
+}
 
-// RequestNames reads at most limit names that come after one, in order of client, digest and id; the zero
-// name comes before all. Others may write between two pages.
+// FirstName comes before every name.
+var FirstName = RequestName{Seq: math.MinInt64}
+
+// RequestNames reads at most limit names that come after one, in order of entry, client and id: each lies
+// behind those written before. Others may write between two pages.
 func (s *Store) RequestNames(after RequestName, limit int) ([]RequestName, error) {
 	var out []RequestName
-	err := s.read(namesQuery, []any{after.Client, after.Digest, after.ID, limit}, func(r *sql.Rows) error {
+	err := s.read(namesQuery, []any{after.Seq, after.Client, after.ID, limit}, func(r *sql.Rows) error {
 		var n RequestName
-		if err := r.Scan(&n.Client, &n.Digest, &n.ID, &n.State); err != nil {
+		if err := r.Scan(&n.Seq, &n.Client, &n.ID, &n.Digest, &n.State); err != nil {
 			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
 		}
 		out = append(out, n)
 		return nil
 	})
 	return out, err
-}
-
-// Asked says whether a client has a request with that digest and state.
-func (s *Store) Asked(client, digest, state string) (bool, error) {
-	found := false
-	err := s.read(askedQuery, []any{client, digest, state}, func(*sql.Rows) error {
-		found = true
-		return nil
-	})
-	return found, err
 }
 
 // Tags reads the different tags of a client's entries of one kind, in order.

@@ -49,7 +49,7 @@ type window struct{ line *secret.Window }
 func (w window) Ask(ctx context.Context, q sign.Question, words, answer []byte) (int, error) {
 	n, err := w.line.Ask(ctx, secret.Ask{
 		Form: secret.Form(q.Form), Purpose: secret.Purpose(q.Purpose), Problem: secret.Problem(q.Problem),
-		Place: q.Place, Places: q.Places, Digest: q.Digest, Fingerprint: q.Fingerprint, Demo: q.Demo,
+		Place: q.Place, Places: q.Places, Digest: q.Digest, Vault: q.Vault, Demo: q.Demo,
 	}, words, answer)
 	switch {
 	case err == nil:

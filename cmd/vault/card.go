@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,9 @@ func (p *program) cardCommand() *cobra.Command {
 		Short: "Write the owner card of a vault that is not open, confirmed with a passkey, to a new file",
 		Args:  exactly(1, "the new file's name"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if _, err := os.Lstat(args[0]); err == nil { // before a passkey is asked for
+				return &failure{code: "file_exists", detail: args[0], status: statusUsage}
+			}
 			dev, err := tty.Open()
 			if err != nil {
 				return err

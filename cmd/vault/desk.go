@@ -37,7 +37,7 @@ func (p *program) openDesk(ctx context.Context) (_ *opened, err error) {
 	}()
 	lock, err := folder.Take(home)
 	if err != nil {
-		return nil, err
+		return nil, folderError(home, err)
 	}
 	o.undo = append(o.undo, lock.Close)
 	path, err := socket.PathFrom(p.getenv)
@@ -52,6 +52,16 @@ func (p *program) openDesk(ctx context.Context) (_ *opened, err error) {
 	}
 	o.undo = append(o.undo, o.desk.Close)
 	return o, nil
+}
+
+// folderError types what the file system said of a folder that cannot be taken.
+func folderError(home string, err error) error {
+	for _, typed := range []error{folder.ErrInUse, folder.ErrNetwork, folder.ErrUnsafe} {
+		if errors.Is(err, typed) {
+			return err
+		}
+	}
+	return &failure{code: "folder_unusable", detail: withSystem(home, err), status: statusNotDone, err: err}
 }
 
 // close locks the vault and gives everything back, newest first.
@@ -117,7 +127,7 @@ func (p *program) startDesk(ctx context.Context, show func(), surface func(conte
 			lock("asked")
 		}
 	}); err != nil {
-		p.log(err)
+		p.log(fmt.Errorf("a second start cannot show this window, and vault lock does not reach this vault: its folder takes no socket: %s", withSystem(o.home(), err)))
 	} else {
 		defer func() { err = errors.Join(err, l.Close()) }()
 	}

@@ -130,6 +130,9 @@ func (p *program) status(ctx context.Context, name string) error {
 	if _, err := p.findings(append(r.Findings, p.pairing(ctx, name))); err != nil {
 		return err
 	}
+	if r.Class == "" {
+		return p.printf("No vault answers here and nothing of one was found, so the class cannot be known. Run this again, as the agent runs, while the vault is open.\n")
+	}
 	return p.printf("Class %s.\n", r.Class)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"syscall"
 
 	"vault/approvals"
 	"vault/approvals/folder"
@@ -138,6 +139,9 @@ func meaning(err error) (code, message, remedy, detail string) {
 	case errors.As(err, &c):
 		return c.Code, c.Message, c.Remedy, string(c.Detail)
 	case errors.As(err, &s):
+		if s.Code == socket.CodeFailed { // its detail is what was tried
+			return string(s.Code), "The system does not let this program " + s.Detail + ".", s.Remedy(), withSystem(s.Path, s.Err)
+		}
 		return string(s.Code), sentenceOf(s.Detail), s.Remedy(), s.Path
 	case errors.Is(err, client.ErrNotPaired):
 		return "not_paired", "This program is not paired with the vault.", "Run vault agent pair.", ""
@@ -162,6 +166,15 @@ func meaning(err error) (code, message, remedy, detail string) {
 	default:
 		return "internal", "", "", err.Error()
 	}
+}
+
+// withSystem is a path with what the system said of it, as far as that is one of its own errors.
+func withSystem(path string, err error) string {
+	var no syscall.Errno
+	if errors.As(err, &no) {
+		return path + ": " + no.Error()
+	}
+	return path
 }
 
 // detailOf is the text that a refusal carries, or the empty string.

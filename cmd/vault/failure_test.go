@@ -2,12 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/folder"
 	"vault/approvals/store"
+	"vault/ipc/socket"
 )
 
 // The desk's refusals are worded for agents: an owner is not told to ask the owner.
@@ -21,6 +26,13 @@ func TestTheOwnerIsToldWhatTheOwnerCanDo(t *testing.T) {
 		{&approvals.Refusal{Code: approvals.CodeMalformed, Message: "m.", Data: json.RawMessage(`{"detail":"domainId is invalid"}`)}, "domainId is invalid. Type it again. (malformed)"},
 		{&approvals.Refusal{Code: approvals.CodeDomainExists, Message: "There is such a domain already.", Remedy: "Take another id."}, "There is such a domain already. Take another id. (domain_exists)"},
 		{fmt.Errorf("open store: %w", store.ErrDamaged), "(store_damaged)"},
+		// What only the system knows is said in its own words, behind ours.
+		{&socket.Error{Code: socket.CodeFailed, Path: "/run/x/s.sock", Detail: "make the socket", Err: &os.PathError{Op: "bind", Path: "p", Err: syscall.EACCES}},
+			"The system does not let this program make the socket. /run/x/s.sock: permission denied. See that you may write the socket's folder, or set VAULT_SOCK to another path. (socket_failed)"},
+		{folderError("/home/x/v", fmt.Errorf("make folder: %w", &os.PathError{Op: "mkdir", Path: "/home/x", Err: syscall.EROFS})),
+			"/home/x/v: read-only file system. Name another with VAULT_HOME. (folder_unusable)"},
+		{folderError("/home/x/v", fmt.Errorf("take: %w", folder.ErrInUse)), "(in_use)"},
+		{errors.Join(&approvals.Refusal{Code: approvals.CodeStoreFailed}, errors.New("disk is full")), "(store_failed)"},
 	} {
 		got := explain(c.err)
 		if !strings.HasSuffix(got, c.want) || strings.Contains(got, "the owner") {

@@ -68,12 +68,11 @@ var _ approvals.KeyProcess = (*keyProcess)(nil)
 
 // Lock implements [keys.Keys]: it returns when the process is gone.
 func (k *keyProcess) Lock(ctx context.Context) error {
+	// A process that was stopped ends no call by itself.
+	stop := context.AfterFunc(ctx, k.Kill)
+	defer stop()
 	err := k.Client.Lock(ctx)
-	select {
-	case <-k.gone:
-	case <-ctx.Done():
-		k.Kill()
-	}
+	<-k.gone
 	return err
 }
 

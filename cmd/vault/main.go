@@ -136,12 +136,12 @@ func (p *program) home() (string, error) {
 	if !filepath.IsAbs(data) {
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", err
+			return "", fail("no_home", err)
 		}
 		data = filepath.Join(home, ".local", "share")
 		if runtime.GOOS == "windows" {
 			if data, err = os.UserConfigDir(); err != nil {
-				return "", err
+				return "", fail("no_home", err)
 			}
 		}
 	}

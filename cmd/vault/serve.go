@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vault/approvals"
+	"vault/cmd/vault/internal/survey"
 	"vault/cmd/vault/internal/terminal"
 	"vault/cmd/vault/internal/tty"
 	"vault/cmd/vault/internal/wake"
@@ -51,7 +52,9 @@ func (p *program) serve(ctx context.Context) error {
 }
 
 func (p *program) terminal(dev *tty.TTY, owner approvals.Owner) *terminal.Surface {
-	return terminal.New(owner, terminal.NewConsole(dev, p.now), p.now, time.Local, explain)
+	s := terminal.New(owner, terminal.NewConsole(dev, p.now), p.now, time.Local, explain)
+	s.Keyring = survey.Keyring
+	return s
 }
 
 func (p *program) lockCommand() *cobra.Command {

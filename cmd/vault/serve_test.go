@@ -215,7 +215,7 @@ func (x *screen) approve(key string, more ...[2]string) {
 func (x *screen) create() (domain string) {
 	x.t.Helper()
 	x.answer("vault> ", "create")
-	x.answer("Number [1]: ", "2")
+	x.answer("Number [", "2")
 	x.answer("Namespace, usually you or your organisation [", "acme")
 	x.answer("Domain [", "billing")
 	x.answer("Kind [", "finance")

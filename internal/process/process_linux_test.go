@@ -144,7 +144,7 @@ func (r *rig) serve() {
 func (r *rig) restore() {
 	r.t.Helper()
 	r.answer("vault> ", "restore")
-	r.answer("Number [1]: ", "2")
+	r.answer("Number [", "2")
 	r.answer("64 hex digits:", strings.Join(r.words, " "))
 	r.answer("New passphrase", passphrase)
 	r.answer("The same again: ", passphrase)

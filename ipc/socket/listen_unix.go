@@ -60,7 +60,12 @@ func Listen(path string) (*Listener, error) {
 }
 
 func takeLock(p place) (*os.File, error) {
-	lock, err := os.OpenFile(p.path()+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	name := p.path() + ".lock"
+	// A link is not followed, and nothing is waited for where a pipe has the name.
+	if fi, err := os.Lstat(name); err == nil && !fi.Mode().IsRegular() {
+		return nil, fail(CodePathTaken, name, "something that is not the socket's lock file has its name", nil)
+	}
+	lock, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, fail(CodeFailed, p.given, "open the socket's lock file", err)
 	}

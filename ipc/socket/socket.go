@@ -74,7 +74,7 @@ func (e *Error) Remedy() string {
 	case CodeWrongUser:
 		return "Run both programs under the same account."
 	}
-	return "Read the system's message."
+	return "See that you may write the socket's folder, or set VAULT_SOCK to another path."
 }
 
 func fail(code Code, path, detail string, err error) *Error {

@@ -211,6 +211,18 @@ func TestUnsafePaths(t *testing.T) {
 			must(t, os.Symlink("/etc/passwd", path))
 			return path
 		}, listen: CodePathTaken, dial: CodePathTaken},
+		"a folder has the lock's name": {spoil: func(t *testing.T, dir, path string) string {
+			must(t, os.Mkdir(path+".lock", 0o700))
+			return path
+		}, listen: CodePathTaken, dial: CodeAbsent},
+		"a link has the lock's name": {spoil: func(t *testing.T, dir, path string) string {
+			must(t, os.Symlink("/etc/passwd", path+".lock"))
+			return path
+		}, listen: CodePathTaken, dial: CodeAbsent},
+		"a pipe has the lock's name": {spoil: func(t *testing.T, dir, path string) string {
+			must(t, syscall.Mkfifo(path+".lock", 0o600))
+			return path
+		}, listen: CodePathTaken, dial: CodeAbsent},
 		"socket open to others": {spoil: func(t *testing.T, dir, path string) string {
 			l, err := net.Listen("unix", path)
 			must(t, err)

@@ -23,12 +23,12 @@ import (
 // Question is what a form says besides its fields. The codes are those of the
 // conversation between key process and window.
 type Question struct {
-	Purpose     string // "create", "unlock", "restore", "restore_backup", "protection", "words", "backup", "prove", "instance", "passkey"
-	Problem     string // what was wrong with the answer before, or ""
-	Place       int    // "wrong_word", "bad_words": which word, from 1, or 0
-	Fingerprint string // of the vault concerned, or ""
-	FourWords   string // "prove": the words that stand for what is approved
-	Demo        bool   // a throw-away vault
+	Purpose   string // "create", "unlock", "restore", "restore_backup", "protection", "words", "backup", "prove", "instance", "passkey"
+	Problem   string // what was wrong with the answer before, or ""
+	Place     int    // "wrong_word", "bad_words": which word, from 1, or 0
+	Vault     string // id of the vault concerned, as the pages show it, or ""
+	FourWords string // "prove": the words that stand for what is approved
+	Demo      bool   // a throw-away vault
 }
 
 // Answer says how a form ended.
@@ -286,7 +286,7 @@ func (w *Window) RestoreInput(q Question, done func([]byte, Answer)) {
 // Busy stays between two forms: the vault is working, nothing can be typed.
 func (w *Window) Busy() {
 	w.done = nil
-	w.root.set(page(w.demo, "The vault is working", "Opening takes about a second.", nil, nil, nil))
+	w.root.set(page(w.demo, "The vault is working", "Opening takes about a second.", "", nil, nil, nil))
 	w.w.Show()
 }
 
@@ -298,7 +298,7 @@ func (w *Window) Finish(what, more string, closed func()) {
 		closed()
 	}
 	shut := w.button(parts.Plain, "Close", w.cancel)
-	w.root.set(page(w.demo, "Nothing was changed", "", parts.Banner(parts.Alarm, "error", plain.TerminalLine(what), plain.TerminalLine(more), nil), nil, parts.Row(8, parts.Spring(), shut)))
+	w.root.set(page(w.demo, "Nothing was changed", "", "", parts.Banner(parts.Alarm, "error", plain.TerminalLine(what), plain.TerminalLine(more), nil), nil, parts.Row(8, parts.Spring(), shut)))
 	w.w.Show()
 	w.w.Canvas().Focus(shut)
 }
@@ -334,7 +334,10 @@ func (w *Window) showWith(q Question, width, height float32, note *look.Paragrap
 	w.demo = q.Demo
 	t, l := words(q, ok.Label())
 	line := append([]fyne.CanvasObject{w.button(parts.Plain, "Cancel", w.cancel)}, others...)
-	w.root.set(page(q.Demo, t, l, note, parts.Column(0, objs...), parts.Row(8, append(line, parts.Spring(), ok)...)))
+	if q.Vault != "" {
+		height += 20
+	}
+	w.root.set(page(q.Demo, t, l, q.Vault, note, parts.Column(0, objs...), parts.Row(8, append(line, parts.Spring(), ok)...)))
 	w.w.Resize(fyne.NewSize(look.S(width), look.S(height)))
 	w.w.Show()
 }

@@ -232,3 +232,10 @@ func TestFinish(t *testing.T) {
 		t.Errorf("closed %d times", closed)
 	}
 }
+
+// The vault is named as on the other pages: by its id.
+func TestTheVaultIsNamed(t *testing.T) {
+	f := open(t)
+	f.w.Passphrase(secret.Question{Purpose: "unlock", Vault: "0123456789abcdef0123456789abcdef"}, f.done)
+	f.says("Vault 0123456789abcdef0123456789abcdef")
+}

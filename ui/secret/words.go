@@ -74,13 +74,13 @@ func problems(q Question) string {
 	case "bad_root":
 		return "No vault would have made these digits. Look at your paper and try again."
 	case "other_vault":
-		return "These words open another vault, " + q.Fingerprint + ". Nothing was changed."
+		return "These words open another vault than the one here, " + q.Vault + ". Nothing was changed."
 	}
 	return "That was not taken. Nothing was changed."
 }
 
 // page is the one layout of the window: mark and title, the form, its buttons.
-func page(demo bool, title, line string, note fyne.CanvasObject, form, buttons fyne.CanvasObject) fyne.CanvasObject {
+func page(demo bool, title, line, vault string, note fyne.CanvasObject, form, buttons fyne.CanvasObject) fyne.CanvasObject {
 	objs := []fyne.CanvasObject{
 		parts.Row(12, look.NewIcon("mark", 22, look.Primary), parts.Grow(look.Text(look.Title, look.Ink, title))),
 	}
@@ -89,6 +89,9 @@ func page(demo bool, title, line string, note fyne.CanvasObject, form, buttons f
 	}
 	if line != "" {
 		objs = append(objs, parts.Space(0, 6), look.Text(look.Body, look.Ink2, line))
+	}
+	if vault != "" {
+		objs = append(objs, parts.Space(0, 6), look.Text(look.Caption, look.Ink2, "Vault "+vault))
 	}
 	if note != nil {
 		objs = append(objs, parts.Space(0, 8), note)

@@ -64,7 +64,7 @@ const (
 	WrongWord       Problem = "wrong_word"            // the word asked back is another one; see Ask.Place
 	BadWords        Problem = "bad_words"             // not 24 words of the list, or their check does not fit
 	BadRoot         Problem = "bad_root"              // hex that no vault would have made
-	OtherVault      Problem = "other_vault"           // the words open another vault; see Ask.Fingerprint
+	OtherVault      Problem = "other_vault"           // the words open another vault; see Ask.Vault
 )
 
 // Limits of what is typed.
@@ -75,14 +75,14 @@ const (
 
 // Ask is one question to the person. It holds no secret.
 type Ask struct {
-	Form        Form    `json:"form"`
-	Purpose     Purpose `json:"purpose"`
-	Problem     Problem `json:"problem,omitempty"`
-	Place       int     `json:"place,omitempty"`       // wrong_word: which word, from 1; 0 for bad_words where it is not known
-	Places      []int   `json:"places,omitempty"`      // ask_words: which words, from 1, in the order to be asked
-	Digest      string  `json:"digest,omitempty"`      // prove: 0x and 64 hex digits; the window shows the four words that stand for it
-	Fingerprint string  `json:"fingerprint,omitempty"` // of the vault concerned, or empty
-	Demo        bool    `json:"demo,omitempty"`        // a throw-away vault: the window says so
+	Form    Form    `json:"form"`
+	Purpose Purpose `json:"purpose"`
+	Problem Problem `json:"problem,omitempty"`
+	Place   int     `json:"place,omitempty"`  // wrong_word: which word, from 1; 0 for bad_words where it is not known
+	Places  []int   `json:"places,omitempty"` // ask_words: which words, from 1, in the order to be asked
+	Digest  string  `json:"digest,omitempty"` // prove: 0x and 64 hex digits; the window shows the four words that stand for it
+	Vault   string  `json:"vault,omitempty"`  // id of the vault concerned, as the pages show it, or empty
+	Demo    bool    `json:"demo,omitempty"`   // a throw-away vault: the window says so
 }
 
 // Answers of a Prompter other than what was asked for.

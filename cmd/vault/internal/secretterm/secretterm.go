@@ -78,8 +78,8 @@ func (p *Prompter) head(a secret.Ask) error {
 			return err
 		}
 	}
-	if a.Fingerprint != "" {
-		if err := p.say("Vault: %s\n", plain.TerminalLine(a.Fingerprint)); err != nil {
+	if a.Vault != "" {
+		if err := p.say("Vault: %s\n", plain.TerminalLine(a.Vault)); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func problem(a secret.Ask) string {
 			return "That passphrase does not open the backup. Nothing was changed."
 		}
 	case secret.OtherVault:
-		return fmt.Sprintf("These words open another vault, %s. Nothing was changed.", plain.TerminalLine(a.Fingerprint))
+		return fmt.Sprintf("These words open another vault than the one here, %s. Nothing was changed.", plain.TerminalLine(a.Vault))
 	}
 	if s, ok := problems[a.Problem]; ok {
 		return s

@@ -42,7 +42,7 @@ func New(f Forms, do func(func()), show func()) *Prompter {
 }
 
 func question(a secret.Ask) forms.Question {
-	return forms.Question{Purpose: string(a.Purpose), Problem: string(a.Problem), Place: a.Place, Fingerprint: a.Fingerprint, Demo: a.Demo}
+	return forms.Question{Purpose: string(a.Purpose), Problem: string(a.Problem), Place: a.Place, Vault: a.Vault, Demo: a.Demo}
 }
 
 type answer[T any] struct {

@@ -227,6 +227,12 @@ func keyring(ctx context.Context) Finding {
 	})
 }
 
+// Keyring says whether a keyring answers here and is open. It prompts nobody, starts nothing,
+// and blocks for two seconds at most. Where it cannot be looked at beforehand it says true.
+func Keyring(ctx context.Context) bool {
+	return runtime.GOOS != "linux" || keyring(ctx).Mark == Works
+}
+
 func display(ctx context.Context, p Place) []Finding {
 	x, wayland := p.Getenv("DISPLAY") != "", p.Getenv("WAYLAND_DISPLAY") != ""
 	var out []Finding
@@ -318,7 +324,7 @@ func broken(name string, err error) Finding {
 // machine.
 type Reach struct {
 	Findings []Finding
-	Class    string // "A", "B" or "C", as the project's promises use them
+	Class    string // "A", "B" or "C", as the project's promises use them; "" where there was no vault to be looked for
 }
 
 // Agent looks from an agent's side. It blocks for a few seconds at most.
@@ -346,10 +352,27 @@ func Agent(ctx context.Context, p Place) Reach {
 		r.Class = "C"
 	case files || ring || seen:
 		r.Class = "B"
-	default:
+	case answered(ctx, p.Getenv):
 		r.Class = "A"
 	}
 	return r
+}
+
+// answered says whether a vault answers on the socket: only then is what was not reached out of
+// reach, and not merely absent.
+func answered(ctx context.Context, getenv func(string) string) bool {
+	path, err := socket.PathFrom(getenv)
+	if err != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	c, err := socket.Dial(ctx, path)
+	if err != nil {
+		return false
+	}
+	_ = c.Close() // it was only asked whether it is there
+	return true
 }
 
 func reachesKeyring(ctx context.Context) bool {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vault/cmd/internal/hygiene"
+	"vault/ipc/socket"
 )
 
 // place is a machine on which nothing of a vault can be reached.
@@ -64,7 +65,7 @@ func TestWhatAnAgentReachesMakesItsClass(t *testing.T) {
 			row.arrange(t, &p, env)
 			seen, _ := vaultProcesses() // of somebody else on this machine
 			r := Agent(t.Context(), p)
-			want := "A"
+			want := ""
 			switch {
 			case row.c:
 				want = "C"
@@ -78,6 +79,32 @@ func TestWhatAnAgentReachesMakesItsClass(t *testing.T) {
 				t.Errorf("%+v", f)
 			}
 		})
+	}
+}
+
+// Where no vault answers, what was not reached may merely not be there: that is no class A.
+func TestClassAIsOnlySaidWhereAVaultAnswers(t *testing.T) {
+	if seen, _ := vaultProcesses(); seen > 0 {
+		t.Skip("a vault runs on this machine")
+	}
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus")
+	p, env := place(t)
+	dir, err := os.MkdirTemp("", "sv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	env[socket.Env] = filepath.Join(dir, "s.sock")
+	if r := Agent(t.Context(), p); r.Class != "" {
+		t.Errorf("no vault answers: class %q", r.Class)
+	}
+	l, err := socket.Listen(env[socket.Env])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	if r := Agent(t.Context(), p); r.Class != "A" {
+		t.Errorf("a vault answers: class %q", r.Class)
 	}
 }
 
@@ -121,6 +148,9 @@ func TestASilentKeyringIsSaid(t *testing.T) {
 	f := keyring(t.Context())
 	if f.Mark != Missing || !strings.Contains(f.Sentence, "does not answer") {
 		t.Errorf("%+v", f)
+	}
+	if Keyring(t.Context()) {
+		t.Error("it is said to answer")
 	}
 }
 

@@ -24,14 +24,20 @@ var protections = []struct {
 // protection asks what shall open the vault. Without an answer it is "".
 func (s *Surface) protection(ctx context.Context) (keys.Protection, error) {
 	p := s.page()
+	preset := "1"
 	p.say("What opens the vault:")
 	for i, c := range protections {
 		p.say("%d. %s", i+1, c.text)
 	}
+	if s.Keyring != nil && !s.Keyring(ctx) {
+		preset = "2"
+		p.say("No keyring answers here, so only 2 can be chosen now. A keyring can be added to it later.")
+	}
+	p.say("It can be made stronger later. To make it weaker needs a passkey.")
 	if err := s.console.Print(p.String()); err != nil {
 		return "", err
 	}
-	line, err := s.ask(ctx, "Number", "1")
+	line, err := s.ask(ctx, "Number", preset)
 	if err != nil {
 		return "", err
 	}

@@ -125,6 +125,7 @@ type desk struct {
 	created []approvals.Creation
 	locked  []string
 
+	keyring  func(context.Context) bool
 	passkeys []approvals.PasskeyView
 	ceremony *ceremony
 
@@ -217,6 +218,7 @@ func talk(t *testing.T, d *desk, steps ...step) string {
 			Resource: "account:4411", Since: 1_790_000_001_000, Merged: 1, Next: true}}
 	}
 	s := New(d, NewConsole(dev, dev.now), dev.now, time.UTC, func(err error) string { return "explained: " + err.Error() })
+	s.Keyring = d.keyring
 	if err := s.Run(t.Context()); err != nil {
 		t.Fatalf("run: %v", err)
 	}

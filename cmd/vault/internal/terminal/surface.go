@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"vault/approvals"
@@ -21,6 +22,14 @@ type Surface struct {
 	explain func(error) string // one sentence of ours and the remedy for an error
 	now     func() time.Time
 	loc     *time.Location
+
+	// Keyring says whether a keyring answers here, before the owner is asked what shall open a
+	// vault; it may block for seconds. Nil: it is not known.
+	Keyring func(context.Context) bool
+
+	mu      sync.Mutex
+	waiting int  // how many were waiting when it was last looked
+	told    bool // a notice stands on the screen, and the owner has typed nothing since
 }
 
 // New gives a surface over owner. explain turns an error into a sentence and its
@@ -77,7 +86,7 @@ func commands() []command {
 // Run serves the owner until they quit, the terminal goes away or ctx ends. It
 // returns nil for the first two.
 func (s *Surface) Run(ctx context.Context) error {
-	waiting := s.owner.Status().Waiting
+	s.waiting = s.owner.Status().Waiting
 	changed := make(chan struct{}, 1)
 	stop := s.owner.Watch(func() {
 		select {
@@ -95,11 +104,7 @@ func (s *Surface) Run(ctx context.Context) error {
 				return
 			case <-changed:
 			}
-			now := s.owner.Status().Waiting
-			if now > waiting {
-				s.console.Notice("A request is waiting. Type open to see it.")
-			}
-			waiting = now
+			s.follow(s.owner.Status().Waiting)
 		}
 	}()
 
@@ -121,6 +126,7 @@ func (s *Surface) Run(ctx context.Context) error {
 			return err
 		}
 		s.owner.Touch()
+		s.heard()
 		fields := strings.Fields(line)
 		if len(fields) == 0 {
 			continue
@@ -137,6 +143,26 @@ func (s *Surface) Run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// follow says that something new waits, once until the owner types: whoever asks again and
+// again, paired or not, does not fill the terminal.
+func (s *Surface) follow(now int) {
+	s.mu.Lock()
+	tell := now > s.waiting && !s.told
+	s.waiting = now
+	s.told = s.told || tell
+	s.mu.Unlock()
+	if tell {
+		s.console.Notice("A request is waiting. Type open to see it.")
+	}
+}
+
+// heard notes that the owner has typed a line.
+func (s *Surface) heard() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = false
 }
 
 func (s *Surface) run(ctx context.Context, table []command, fields []string) error {

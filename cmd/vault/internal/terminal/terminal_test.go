@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -293,6 +294,25 @@ func TestCreating(t *testing.T) {
 	}
 }
 
+// Where no keyring answers Enter chooses what needs none, and that is said before.
+func TestProtectionWithoutAKeyring(t *testing.T) {
+	for answers, want := range map[bool]keys.Protection{true: keys.ProtectKeyringAndPassphrase, false: keys.ProtectPassphrase} {
+		d := &desk{status: approvals.Status{State: approvals.StateNone}, keyring: func(context.Context) bool { return answers }}
+		screen := talk(t, d, step{wait: "Type create", typed: "create\r"}, step{wait: "Number [", typed: "\r"},
+			step{wait: "Namespace", typed: "\r"}, step{wait: "Domain [", typed: "\r"}, step{wait: "Kind [", typed: "\r"},
+			step{wait: "recovery words now", typed: "later\r"}, step{wait: "Created.", typed: "quit\r"})
+		if len(d.created) != 1 || d.created[0].Protection != want {
+			t.Errorf("a keyring answers: %v; created %+v", answers, d.created)
+		}
+		if strings.Contains(screen, "No keyring answers here, so only 2 can be chosen now.") == answers {
+			t.Errorf("a keyring answers: %v; the screen showed:\n%s", answers, screen)
+		}
+		if !strings.Contains(screen, "To make it weaker needs a passkey.") {
+			t.Errorf("what can be changed later is not said:\n%s", screen)
+		}
+	}
+}
+
 // Only the one word puts the words off.
 func TestWordsArePutOffByOneWordAlone(t *testing.T) {
 	for typed, want := range map[string]bool{"y": false, "yes": false, "": false, "now": false, "later": true, "Later": true} {
@@ -303,6 +323,22 @@ func TestWordsArePutOffByOneWordAlone(t *testing.T) {
 		if len(d.created) != 1 || d.created[0].PutOff != want {
 			t.Errorf("%q: created %+v, want put off %v", typed, d.created, want)
 		}
+	}
+}
+
+// Whoever asks to pair again and again gets one line of the terminal, until the owner types.
+func TestNoticesAreOneUntilTheOwnerTypes(t *testing.T) {
+	s := New(&desk{}, NewConsole(newDevice(t), time.Now), time.Now, time.UTC, nil)
+	for range 3 {
+		for n := range 100 {
+			s.follow(n%8 + 1)
+			s.follow(0)
+		}
+		if len(s.console.notices) != 1 {
+			t.Errorf("%d notices", len(s.console.notices))
+		}
+		s.console.notices = nil
+		s.heard()
 	}
 }
 
