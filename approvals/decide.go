@@ -418,7 +418,7 @@ func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
 }
 
 // prove asks for the passphrase where the surface wants it, as long as there is no passkey: from then on such a
-// surface approves by ceremony, and c says so.
+// surface approves by ceremony, as does a decision that wants one, and c says so.
 func (d *Desk) prove(ctx context.Context, dec Decision, c *behind) error {
 	if dec.Prove == "" && !dec.Confirm {
 		return nil

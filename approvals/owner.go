@@ -276,7 +276,7 @@ type Decision struct {
 	Answer     string // VerdictAnswer: the owner's own words, as typed
 	// Prove, where set, asks for the passphrase in that form of the secret window before an
 	// approval counts: the terminal surface has no pointer that a person alone can move. Where a
-	// passkey is enrolled Confirm takes its place.
+	// passkey is enrolled it is asked for instead.
 	Prove keys.Surface
 	// Confirm asks for a passkey for an approval or a resolution whatever the policy says; without one the
 	// outcome is "no_passkey". For surfaces on which any program of the account can press the keys.

@@ -433,6 +433,9 @@ func (v ownerView) Closed(id string) { v.d.closed(id) }
 
 // Decide implements [Owner].
 func (v ownerView) Decide(ctx context.Context, dec Decision) (Outcome, error) {
+	if dec.Confirm && (dec.Verdict == VerdictDecline || dec.Verdict == VerdictDeclineBlock) {
+		return Outcome{}, refuseWith(CodeMalformed, "a decline is not confirmed")
+	}
 	return v.d.decide(ctx, dec)
 }
 

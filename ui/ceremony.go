@@ -183,8 +183,9 @@ func (a *asking) button(icon, label string, tap func()) *parts.Button {
 	return b
 }
 
-// panel draws the status. Who is told of the outcome, or ""; back leaves it, with nothing decided.
-func (a *asking) panel(who string, back func()) fyne.CanvasObject {
+// panel draws the status, and the line of buttons below it. Who is told of the outcome, or ""; back leaves it, with
+// nothing decided.
+func (a *asking) panel(who string, back func()) (status, buttons fyne.CanvasObject) {
 	title := ceremonyTitles[a.view.For]
 	if title == "" {
 		title = "Confirm with your passkey"
@@ -217,7 +218,7 @@ func (a *asking) panel(who string, back func()) fyne.CanvasObject {
 	if link {
 		line = append(line, a.button("copy", "Copy link", func() { a.u.app.Clipboard().SetContent(a.view.Link) }))
 	}
-	return parts.Column(0, append(list, parts.Space(0, 14), parts.Row(8, line...))...)
+	return parts.Column(0, list...), parts.Row(8, line...)
 }
 
 // spaced writes six digits as two groups.
@@ -310,15 +311,17 @@ func (s *sheet) ceremonyPage() fyne.CanvasObject {
 		s.scroll = parts.NewScroll(parts.Sunk(look.Paper, 0, body)).Whole(look.Paper, func(float32) string { return "The request goes on below: scroll." })
 		paper = s.scroll
 	}
-	list := []fyne.CanvasObject{s.asking.panel(s.asker(), s.back)}
+	status, buttons := s.asking.panel(s.asker(), s.back)
+	list := []fyne.CanvasObject{status}
 	if s.moment == nil || !s.moment.step {
 		list = append([]fyne.CanvasObject{parts.Cells(0, []float32{128, 0}, look.Text(look.Caption.Box(20), look.Ink3, "Your decision"), look.Text(look.Strong, look.Ink, s.named)), parts.Space(0, 12)}, list...)
 	}
-	panel := parts.Pad(18, 24, 16, 24, parts.Column(0, list...))
-	if size := s.root.Size(); parts.HeightFor(panel, size.Width) > size.Height*0.68 {
-		return stack(above, parts.NewScroll(panel)) // no room for both: what is confirmed stood on the step before, and is on the page
+	panel := parts.Pad(18, 24, 0, 24, parts.Column(0, list...))
+	foot := parts.Pad(14, 24, 16, 24, buttons)
+	if size := s.root.Size(); parts.HeightFor(panel, size.Width)+parts.HeightFor(foot, size.Width) > size.Height*0.75 {
+		return stack(above, parts.NewScroll(panel).Whole(look.Ground, func(float32) string { return "This goes on below: scroll." }), parts.Hair(), foot) // no room for both: what is confirmed stood on the step before, and is on the page
 	}
-	return stack(above, parts.Over(look.NewBox(look.Paper, "", 0), paper), parts.Hair(), panel)
+	return stack(above, parts.Over(look.NewBox(look.Paper, "", 0), paper), parts.Hair(), panel, foot)
 }
 
 // follows the ceremony in the main window, where no sheet shows it.
@@ -340,7 +343,8 @@ func (u *UI) followCeremony() {
 
 // ceremonyPanel is the status of a confirmation that belongs to no open sheet.
 func (u *UI) ceremonyPanel() fyne.CanvasObject {
-	return parts.Sunk(look.Ground, 6, parts.Pad(16, 18, 14, 18, u.asking.panel("", func() { u.opts.Go(u.owner.CancelCeremony) })))
+	status, buttons := u.asking.panel("", func() { u.opts.Go(u.owner.CancelCeremony) })
+	return parts.Sunk(look.Ground, 6, parts.Pad(16, 18, 14, 18, parts.Column(14, status, buttons)))
 }
 
 // confirm does something that a passkey may have to confirm, and says what came of it.

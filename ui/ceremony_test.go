@@ -170,6 +170,23 @@ func TestClosingTheWindowGoesBackFromThePasskey(t *testing.T) {
 	}
 }
 
+// At twice the size of text the way back stays in view.
+func TestWayBackStaysAtDoubleSize(t *testing.T) {
+	desk := fakedesk.DecidingByPasskey()
+	desk.Chosen.TextScale = 200
+	p := newPause(t, desk)
+	w := p.toConfirm("m1", "Share dates only", approvals.CeremonyCompare)
+	w.Resize(fyne.NewSize(720, 640))
+	b := uiwalk.Button(w.Canvas().Content(), "Back, nothing decided")
+	if b == nil {
+		t.Fatal("no way back")
+	}
+	at := fyne.CurrentApp().Driver().AbsolutePositionForObject(b)
+	if end := at.Y + b.Size().Height; at.Y < 100 || end > 640 {
+		t.Errorf("the way back ends at %v of 640", end)
+	}
+}
+
 func TestLinkIsCopiedWhereNoBrowserOpens(t *testing.T) {
 	p := newPause(t, fakedesk.DecidingByPasskey())
 	w := p.toConfirm("m1", "Share dates only", approvals.CeremonyNoBrowser)

@@ -10,6 +10,7 @@ import (
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/plain"
+	"vault/approvals/unconfirmed"
 	"vault/ui/parts"
 )
 
@@ -81,6 +82,8 @@ func problem(err error) *banner {
 	}
 	if s, ok := sentences[code]; ok {
 		what, more = s[0], s[1]
+	} else if w, m, ok := unconfirmed.Of(code); ok {
+		return &banner{parts.Notice, "info", w, m}
 	}
 	return &banner{parts.Alarm, "error", what, more}
 }

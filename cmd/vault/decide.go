@@ -3,18 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"vault/approvals"
-	"vault/approvals/keys"
 	"vault/approvals/plain"
 	"vault/cmd/vault/internal/elsewhere"
 	"vault/cmd/vault/internal/terminal"
-	"vault/cmd/vault/internal/tty"
 )
 
 // elsewhere asks the desk that is open, prints what it says, and gives its code.
@@ -114,46 +110,5 @@ func (p *program) decideCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&name, "name", "", "your `name` for the program, where a pairing is approved")
-	return c
-}
-
-func (p *program) cardCommand() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "card",
-		Short: "The owner card: your keys and passkeys, for those who check what you confirm",
-		Args:  none,
-		RunE:  func(*cobra.Command, []string) error { return usageError("say export") },
-	}
-	c.AddCommand(&cobra.Command{
-		Use:   "export FILE",
-		Short: "Write the owner card of a vault that is not open, to a new file; a passkey confirms it",
-		Args:  exactly(1, "the new file's name"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := os.Lstat(args[0]); err == nil {
-				return &failure{code: "file_exists", detail: args[0], status: statusUsage}
-			}
-			dev, err := tty.Open()
-			if err != nil {
-				return err
-			}
-			defer dev.Close()
-			return p.withDesk(c.Context(), func(o approvals.Owner) error {
-				if err := o.Unlock(c.Context(), keys.SurfaceTerminal); err != nil {
-					return err
-				}
-				var code string
-				err := p.terminal(dev, o).Confirmed(c.Context(), "Written. Give it to those who check what you confirm, by a way they trust to be yours.",
-					func(ctx context.Context) (approvals.Outcome, error) {
-						out, err := terminal.WriteCard(ctx, o, args[0])
-						code = out.Code
-						return out, err
-					})
-				if err == nil && code != "done" {
-					return verdict(statusNotDone)
-				}
-				return err
-			})
-		},
-	})
 	return c
 }

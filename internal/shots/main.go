@@ -363,6 +363,7 @@ func views() []view {
 		{name: "sheet-moment-passkey", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) { s.ceremony("m1", approvals.CeremonyAsking) }},
 		{name: "sheet-moment-passkey-link", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) { s.ceremony("m1", approvals.CeremonyNoBrowser) }},
 		{name: "sheet-moment-passkey-digits", desk: fakedesk.DecidingByPasskey, size: fyne.NewSize(720, 820), do: func(s *stage) { s.ceremony("m1", approvals.CeremonyCompare) }},
+		{name: "sheet-moment-passkey-200", desk: fakedesk.DecidingByPasskey, size: small, scale: 200, do: func(s *stage) { s.ceremony("m1", approvals.CeremonyAsking) }},
 		{name: "sheet-moment-passkey-refused", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) {
 			s.sheet("m1")
 			s.take("Share dates only")

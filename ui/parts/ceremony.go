@@ -38,15 +38,15 @@ func Ceremony(stages ...Stage) fyne.CanvasObject {
 		case Done:
 			ring.Fill, ring.Border = look.Primary, look.Primary
 			style, ink = look.Body, look.Ink
-			sign = Pad(3, 3, 3, 3, look.NewIcon("check", 10, look.OnPrimary))
+			sign = inset(3, look.NewIcon("check", 10, look.OnPrimary))
 		case Now:
 			ring.Border, ring.Width = look.Primary, 2
 			style, ink = look.Strong, look.Ink
-			sign = Pad(5, 5, 5, 5, look.NewBox(look.Primary, "", look.S(3)))
+			sign = inset(5, look.NewBox(look.Primary, "", look.S(3)))
 		case Failed:
 			ring.Border = look.Danger
 			style, ink = look.Strong, look.Ink
-			sign = Pad(3, 3, 3, 3, look.NewIcon("cross", 10, look.Danger))
+			sign = inset(3, look.NewIcon("cross", 10, look.Danger))
 		}
 		dot := []fyne.CanvasObject{ring}
 		if sign != nil {
@@ -64,6 +64,12 @@ func Ceremony(stages ...Stage) fyne.CanvasObject {
 		objs = append(objs, rung(line, Over(append(dot, Space(16, 16))...), Column(0, words...)))
 	}
 	return Column(0, objs...)
+}
+
+// inset is room on all sides at 100 percent.
+func inset(by float32, o fyne.CanvasObject) fyne.CanvasObject {
+	by = look.S(by)
+	return Pad(by, by, by, by, o)
 }
 
 // rung puts the sign of a step at the left of its words, and the line to the next below it.

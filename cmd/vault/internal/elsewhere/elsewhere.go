@@ -226,7 +226,7 @@ func follow(ctx context.Context, owner approvals.Owner, loc *time.Location, id s
 				shown = v
 				text := terminal.CeremonyText(v, loc)
 				if v.State == approvals.CeremonyCompare {
-					text += "Compare them in the window, or on the terminal of vault serve: it is answered there.\n"
+					text += "Compare them in the vault's window: it is answered there and nowhere else.\n"
 				}
 				tell(Told{Text: text})
 			}
