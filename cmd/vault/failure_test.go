@@ -31,6 +31,7 @@ func TestTheOwnerIsToldWhatTheOwnerCanDo(t *testing.T) {
 			"The system does not let this program make the socket. /run/x/s.sock: permission denied. See that you may write the socket's folder, or set VAULT_SOCK to another path. (socket_failed)"},
 		{folderError("/home/x/v", fmt.Errorf("make folder: %w", &os.PathError{Op: "mkdir", Path: "/home/x", Err: syscall.EROFS})),
 			"/home/x/v: read-only file system. Name another with VAULT_HOME. (folder_unusable)"},
+		{&approvals.Refusal{Code: approvals.OutcomeNoPasskey}, "Enroll one in the window's Settings, or with the word enrol in vault serve. (no_passkey)"},
 		{folderError("/home/x/v", fmt.Errorf("take: %w", folder.ErrInUse)), "(in_use)"},
 		{errors.Join(&approvals.Refusal{Code: approvals.CodeStoreFailed}, errors.New("disk is full")), "(store_failed)"},
 	} {

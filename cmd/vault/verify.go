@@ -19,7 +19,7 @@ func (p *program) verifyCommand() *cobra.Command {
 		Use:   "verify FILE...",
 		Short: "Check records, signatures, delegates and receipts, offline",
 		Long: "Give together what belongs together: an agent's saved answer and the payload it had signed; or a public\n" +
-			"action record, the payload and the signature; or a delegate; or receipts,\n" +
+			"action record, alone or with payload and signature; or a delegate; or receipts,\n" +
 			"with the owner card. Regular files of at most 8 MiB.\n\n" +
 			"Exit statuses: 0 verified against a pin; 1 not valid; 2 not understood or unreadable;\n" +
 			"3 self-consistent, and tied to nothing you trust: anybody could have made it.",

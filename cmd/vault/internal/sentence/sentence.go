@@ -44,7 +44,7 @@ var table = []row{
 	{"away", "The screen is locked. Nothing was decided.", "Unlock the screen."},
 	{"read_only", "The vault is open for reading only. Nothing was signed.", "Look at status; start a new instance if it says so."},
 	{"expired", "This request ended unanswered. Nothing was decided and nothing was signed.", "The agent can ask again."},
-	{"no_passkey", "This needs a passkey and none is enrolled. Nothing was decided.", "Passkeys are enrolled in Settings."},
+	{"no_passkey", "This needs a passkey and none is enrolled. Nothing was decided.", "Enroll one in the window's Settings, or with the word enrol in vault serve."},
 	{"passkey_needed", "This needs a passkey. Nothing was decided.", "Confirm it where the vault opens its page."},
 	{"ceremony_open", "Another confirmation is open. Nothing was decided.", "End that one first."},
 	{"cooling", "Two confirmations for this program were not answered. Nothing was decided.", "Wait five minutes."},

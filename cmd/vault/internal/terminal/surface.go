@@ -509,7 +509,7 @@ var outcomeWords = map[string]string{
 	"changed":          "What was shown has changed since. Nothing was decided. Open it again.",
 	"locked":           "The vault is locked. Nothing was decided. Type unlock.",
 	"away":             "The screen is locked. Nothing was decided.",
-	"no_passkey":       "This needs a passkey and none is enrolled. Nothing was decided; the request keeps its place.",
+	"no_passkey":       "This needs a passkey and none is enrolled. Nothing was decided; the request keeps its place. Type enrol to enroll one.",
 	"no_passphrase":    "This vault has no passphrase, so nothing can be approved on a terminal. Nothing was decided. Use the window.",
 	"wrong_passphrase": "That passphrase does not open this vault. Nothing was decided.",
 	"cancelled":        "Cancelled. Nothing was decided; the sheet is as you left it.",
