@@ -43,7 +43,7 @@ func TestDocumentsNameTestsThatExist(t *testing.T) {
 
 	// A folder in backquotes holds for the names after it, to the end of the line; a name may also
 	// bring its own, as `folder: TestName` or `package.TestName`. A name may be cut short with "…".
-	word := regexp.MustCompile("`([a-z][\\w/-]*)(?:(?:\\.|: )((?:Test|Fuzz)\\w+)(…?))?`|\\b((?:Test|Fuzz)\\w+)(…?)")
+	word := regexp.MustCompile("`([a-z][\\w/-]*)(?:(?:\\.|: )((?:Test|Fuzz)[A-Z]\\w*)(…?))?`|\\b((?:Test|Fuzz)[A-Z]\\w*)(…?)")
 	for _, doc := range []struct {
 		name, folder string // folder is where tests are that none is named for
 		least        int
