@@ -141,6 +141,7 @@ type Conversation interface {
 	MomentPresent(ctx context.Context, p Presentation) (Answer, error)
 	// MomentAwait takes a moment up again, as MomentPresent does. It comes back early with a question
 	// that it has not told yet; every question that is not answered stands in every pending answer.
+	// Here and in what follows a moment is named by its id, or by the digest of its envelope.
 	MomentAwait(ctx context.Context, session, moment string) (Answer, error)
 	// MomentSay answers one of the owner's questions, once. The moment stays open.
 	MomentSay(ctx context.Context, r Reply) error

@@ -523,6 +523,7 @@ func (c *conversation) MomentAwait(ctx context.Context, session, id string) (Ans
 	if refusal != nil {
 		return Answer{}, refusal
 	}
+	id = momentNamed(client, session, id)
 	d := c.d
 	d.mu.Lock()
 	_, refusal = d.led.client(client)
@@ -630,6 +631,7 @@ func (c *conversation) MomentSay(_ context.Context, r Reply) error {
 		return refuseWith(CodeMalformed, "an answer is 1 to 16 KiB of text that shows something")
 	}
 	d := c.d
+	r.Moment = momentNamed(client, r.Session, r.Moment)
 	d.laying.Lock()
 	defer d.laying.Unlock()
 	d.mu.Lock()
@@ -1121,12 +1123,22 @@ func isMomentID(s string) bool {
 	return len(s) == 66 && strings.HasPrefix(s, "m_") && envelope.IsHash("0x"+s[2:])
 }
 
+// momentNamed gives the id of a moment that is named by its id or by its envelope's digest, which is
+// all that a resolution says: who was answered at once was told no id.
+func momentNamed(client, session, name string) string {
+	if hex, ok := strings.CutPrefix(name, "sha256:"); ok && envelope.IsHash("0x"+hex) {
+		return journal.MomentID(client, session, name)
+	}
+	return name
+}
+
 // MomentSign implements [Conversation].
 func (c *conversation) MomentSign(ctx context.Context, a MomentAction) (Answer, error) {
 	client, refusal := c.who()
 	if refusal != nil {
 		return Answer{}, refusal
 	}
+	a.Moment = momentNamed(client, a.Session, a.Moment)
 	return c.d.momentSign(ctx, client, a)
 }
 

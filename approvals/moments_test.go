@@ -177,6 +177,21 @@ func TestMomentSelectedAndSigned(t *testing.T) {
 	if n := w.keys.signed.Load(); n != 1 || len(w.owner.Inbox()) != 0 {
 		t.Fatalf("%d signatures, %+v", n, w.owner.Inbox())
 	}
+	// Who was answered at once knows the envelope's digest alone: it names the moment in its session.
+	named := func(session, name string) (approvals.Answer, error) {
+		return a.conn.MomentSign(context.Background(), approvals.MomentAction{Session: session, Moment: name, Action: []byte(shipText)})
+	}
+	if ans, err := named("s1", m.EnvelopeDigest); err != nil || !bytes.Equal(ans.Result, first.Result) {
+		t.Fatalf("by the envelope's digest: %s, %v", ans.Result, err)
+	}
+	if ans, err := a.await("s1", m.EnvelopeDigest); err != nil || string(ans.Result) != want {
+		t.Fatalf("by the envelope's digest: %s, %v", ans.Result, err)
+	}
+	for _, wrong := range [][2]string{{"s2", m.EnvelopeDigest}, {"s1", "sha256:" + strings.Repeat("0", 64)}, {"s1", strings.ToUpper(m.EnvelopeDigest)}, {"s1", m.EnvelopeDigest[7:]}} {
+		if _, err := named(wrong[0], wrong[1]); code(err) != approvals.CodeUnknownMoment {
+			t.Fatalf("%v: %v", wrong, err)
+		}
+	}
 	if rec, err := a.conn.RecordGet(context.Background(), id); err != nil || !bytes.Equal(rec, r.Record) {
 		t.Fatalf("record: %s, %v", rec, err)
 	}

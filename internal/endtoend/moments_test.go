@@ -160,7 +160,7 @@ func TestMomentsThroughMCP(t *testing.T) {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	sign := func(action string) (string, bool) {
-		return call("sign_action", `{"moment":"`+done[0].Moment+`","action":`+action+`}`)
+		return call("sign_action", `{"moment":"`+resolved.R.Digest+`","action":`+action+`}`)
 	}
 	if text, failed := sign(datesAll); !failed || !strings.Contains(text, "action_mismatch") {
 		t.Fatal(text)

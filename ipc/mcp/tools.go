@@ -14,6 +14,8 @@ import (
 // instructions are what a host may show its agent (docs/mcp.md has a longer text).
 const instructions = "Decisions that only your owner can take go through present_moment: answer first, three to six findings, a " +
 	"neutral question, two to four options with the digest of each option's action. Do not ask before you have a position. " +
+	"What comes back is one of four. option: do that option's action, exactly, once, and no other. answer: the owner's own words; they " +
+	"authorise nothing. question: your question was the wrong one; deliberate, do not ask it again in other words. declined: the answer is no. " +
 	"Nothing here is approved by you or by this host; calls that wait for the owner answer pending, and are taken up again."
 
 // tool is one row of what the bridge offers.
@@ -108,7 +110,7 @@ var tools = []tool{
 	},
 	{
 		name: "sign_action", title: "Ask for a signature",
-		description: "Either moment with action: sign the action of the option that the owner selected, once. Or request_id with action_envelope and payload: ask for a signature of its own. " +
+		description: "Either moment (its id, or envelope_digest of the resolution) with action: sign the action of the option that the owner selected, once. Or request_id with action_envelope and payload: ask for a signature of its own. " +
 			"Or request alone: take up one that is pending. Waits up to 50 seconds, then answers pending.",
 		members: append(texts("moment", "request_id", "request", "session", "cursor"),
 			member{name: "action", document: true}, member{name: "action_envelope", document: true}, member{name: "payload", document: true}),
