@@ -31,10 +31,10 @@ type tour struct {
 
 // The screen, with room for the main window and a second one beside it.
 var (
-	size   = image.Pt(1920, 1000)
+	size   = image.Pt(2110, 1000)
 	main1  = image.Rect(0, 0, 1180, 1000)
 	rail   = image.Rect(0, 0, 209, 1000)
-	beside = image.Rect(1190, 0, 1920, 1000)
+	beside = image.Rect(1190, 0, 2110, 1000)
 	aside  = image.Pt(1185, 990)
 )
 

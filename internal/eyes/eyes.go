@@ -21,7 +21,7 @@ import (
 // faces are those in which the window writes words that are looked for.
 // Buttons and rows come first.
 var faces = []look.Style{
-	look.Strong, look.Item, look.SmallB, look.SmallM, look.Title, look.Body, look.Stem, look.Small,
+	look.Strong, look.Item, look.SmallB, look.SmallM, look.Label, look.Title, look.Body, look.Stem, look.Small,
 	look.Caption, look.CaptionM, look.Mono, look.Digits, look.Words,
 }
 
