@@ -180,7 +180,8 @@ func (p *program) sign(ctx context.Context, s signing) error {
 	}
 	answer := asciiJSON(raw)
 	if s.out == "" {
-		return p.printf("%s\n", answer)
+		_, err := fmt.Fprintf(p.out, "%s\n", answer) // as it is: it may be copied into a file
+		return err
 	}
 	return writeNew(s.out, append(answer, '\n'))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"syscall"
 
@@ -61,10 +62,28 @@ func fail(code string, err error) error {
 	return &failure{code: code, status: statusNotDone, err: err}
 }
 
+// printf prints whole lines: on a terminal in rows of their own, so that no text from outside
+// gets to the margin.
 func (p *program) printf(format string, args ...any) error {
-	_, err := fmt.Fprintf(p.out, format, args...)
-	return err
+	w := p.rows()
+	_, err := fmt.Fprintf(w, format, args...)
+	return errors.Join(err, w.Close())
 }
+
+// rows is standard output for texts that quote what came from outside. Close it in the end;
+// standard output stays open.
+func (p *program) rows() io.WriteCloser {
+	if p.columns == 0 {
+		return unclosed{p.out}
+	}
+	return terminal.NewRows(p.out, p.columns)
+}
+
+// unclosed is a writer that Close does nothing to.
+type unclosed struct{ io.Writer }
+
+// Close implements io.Closer.
+func (unclosed) Close() error { return nil }
 
 // report prints what an error means, in one place, and gives the exit status.
 func (p *program) report(err error) int {

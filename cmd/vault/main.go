@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"vault/cmd/internal/hygiene"
+	"vault/cmd/vault/internal/tty"
 )
 
 // version is set when the program is built.
@@ -21,6 +22,7 @@ var version = "0.0.0"
 // program is what the commands need of the process they run in.
 type program struct {
 	out, errOut io.Writer
+	columns     int // of the terminal that out is; 0 where it is none
 	stdin       *os.File
 	getenv      func(string) string
 	now         func() time.Time
@@ -30,7 +32,7 @@ type program struct {
 func main() { os.Exit(run()) }
 
 func run() int {
-	p := &program{out: os.Stdout, errOut: os.Stderr, stdin: os.Stdin, getenv: os.Getenv, now: time.Now}
+	p := &program{out: os.Stdout, errOut: os.Stderr, columns: tty.Columns(os.Stdout), stdin: os.Stdin, getenv: os.Getenv, now: time.Now}
 	// What an agent runs is not the vault's: it stays an ordinary process, so that the
 	// vault can observe what it is.
 	if len(os.Args) < 2 || os.Args[1] != "agent" && os.Args[1] != "mcp" {

@@ -125,7 +125,8 @@ func (p *program) verifyLog(ctx context.Context, o approvals.Owner) error {
 // is escaped by the export's own form.
 func (p *program) exportLog(ctx context.Context, o approvals.Owner, format, out string) error {
 	if out == "" {
-		return o.ExportLog(ctx, p.out, format)
+		w := p.rows()
+		return errors.Join(o.ExportLog(ctx, w, format), w.Close())
 	}
 	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, os.ErrExist) {
