@@ -170,7 +170,6 @@ var always = [][2]string{
 // ruled is a line of the table of rules.
 type ruled struct {
 	name string // words of ours, with a name the owner gave
-	what []look.Run
 	rule permit.Rule
 }
 

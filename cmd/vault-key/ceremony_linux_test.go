@@ -135,7 +135,7 @@ func (b *browsed) stick() (cdpwa.AuthenticatorID, func()) {
 		b.t.Fatal(err)
 	}
 	return r.AuthenticatorID, func() {
-		if _, err := chromedp.Call(b.ctx, cdpwa.RemoveVirtualAuthenticator, cdpwa.RemoveVirtualAuthenticatorParams{AuthenticatorID: r.AuthenticatorID}); err != nil {
+		if _, err := chromedp.Call(b.ctx, cdpwa.RemoveVirtualAuthenticator, cdpwa.RemoveVirtualAuthenticatorParams(r)); err != nil {
 			b.t.Fatal(err)
 		}
 	}
