@@ -256,8 +256,11 @@ func outcomeOf(err error) (Outcome, error) {
 
 // takePublic takes over what the key process knows now.
 func (d *Desk) takePublic(ctx context.Context, k KeyProcess) {
-	pub, err := k.Public(ctx)
-	if err != nil {
+	var pub keys.Public
+	if err := d.patient(ctx, k, func(ctx context.Context) (err error) {
+		pub, err = k.Public(ctx)
+		return err
+	}); err != nil {
 		return // it has ended; the next opening tells
 	}
 	d.mu.Lock()

@@ -38,7 +38,7 @@ func (v ownerView) Compared(ctx context.Context, same bool) error {
 		}
 		return nil
 	case CeremonyCompare:
-		return r.keys.Compared(ctx, r.id, same)
+		return d.attended(ctx, r.keys, func(ctx context.Context) error { return r.keys.Compared(ctx, r.id, same) })
 	}
 	return refuse(CodeGone)
 }
@@ -94,7 +94,9 @@ func (d *Desk) enrol(ctx context.Context, e Enrolment) error {
 	case mine = <-r.mine:
 	case <-ctx.Done():
 	}
-	if err := r.keys.Compared(context.WithoutCancel(ctx), begun.ID, mine); err != nil {
+	if err := d.attended(context.WithoutCancel(ctx), r.keys, func(ctx context.Context) error {
+		return r.keys.Compared(ctx, begun.ID, mine)
+	}); err != nil {
 		return err
 	}
 	switch {
