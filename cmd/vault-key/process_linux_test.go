@@ -87,7 +87,7 @@ func (b *bench) script(m map[string]any) {
 
 func (b *bench) start() net.Conn {
 	b.t.Helper()
-	here, there, err := linePair()
+	here, there, err := hygiene.LinePair("key process")
 	if err != nil {
 		b.t.Fatal(err)
 	}

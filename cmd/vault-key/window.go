@@ -23,7 +23,7 @@ func openWindow(_ context.Context, surface keys.Surface) (sign.Window, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open secret window: %w", err)
 	}
-	here, there, err := linePair()
+	here, there, err := hygiene.LinePair("secret window")
 	if err != nil {
 		return nil, fmt.Errorf("open secret window: %w", err)
 	}

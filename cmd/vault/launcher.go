@@ -38,7 +38,7 @@ func (l launcher) Launch(context.Context) (approvals.KeyProcess, error) {
 	if err != nil {
 		return nil, fail("key_process_missing", err)
 	}
-	here, there, err := linePair()
+	here, there, err := hygiene.LinePair("key process")
 	if err != nil {
 		return nil, fail("key_process_missing", err)
 	}

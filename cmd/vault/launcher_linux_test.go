@@ -17,7 +17,7 @@ func TestLockEndsWhatDoesNotAnswer(t *testing.T) {
 	if err != nil {
 		t.Skip("there is no program sleep")
 	}
-	here, there, err := linePair()
+	here, there, err := hygiene.LinePair("key process")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"vault/cmd/internal/hygiene"
 	"vault/cmd/internal/secret"
 )
 
@@ -112,7 +113,7 @@ func TestTheRealWindow(t *testing.T) {
 func TestTheRealSecretWindow(t *testing.T) {
 	s := newStage(t)
 	s.withDisplay()
-	here, there, err := linePair()
+	here, there, err := hygiene.LinePair("key process")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +168,7 @@ func TestTheRealSecretWindow(t *testing.T) {
 func TestTheSecretWindowEndsWithItsLine(t *testing.T) {
 	s := newStage(t)
 	s.withDisplay()
-	here, there, err := linePair()
+	here, there, err := hygiene.LinePair("key process")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package hygiene
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"os"
 )
 
-// linePair says that this system has no socketpairs.
-func linePair() (net.Conn, *os.File, error) {
+// LinePair says that this system has no socketpairs.
+func LinePair(string) (net.Conn, *os.File, error) {
 	return nil, nil, errors.New("no line can be inherited on this system")
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package hygiene
 
 import (
 	"errors"
@@ -11,8 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// linePair makes a line: the end for this process, and the one to be inherited.
-func linePair() (here net.Conn, there *os.File, err error) {
+// LinePair makes a line between two programs of the vault: the end for this
+// process, and the one to be inherited through [Command].Files. The caller
+// closes both. name is for error messages.
+func LinePair(name string) (here net.Conn, there *os.File, err error) {
 	syscall.ForkLock.RLock()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err == nil {
@@ -23,8 +25,8 @@ func linePair() (here net.Conn, there *os.File, err error) {
 	if err != nil {
 		return nil, nil, os.NewSyscallError("socketpair", err)
 	}
-	there = os.NewFile(uintptr(fds[1]), "key process")
-	mine := os.NewFile(uintptr(fds[0]), "key process")
+	there = os.NewFile(uintptr(fds[1]), name)
+	mine := os.NewFile(uintptr(fds[0]), name)
 	defer mine.Close()
 	if here, err = net.FileConn(mine); err != nil {
 		return nil, nil, errors.Join(err, there.Close())
