@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,6 +24,7 @@ const (
 	BlankSlot            NoteCode = "blank_slot"
 	TwinLabels           NoteCode = "twin_labels"
 	TwinDigests          NoteCode = "twin_digests"
+	OwnLabel             NoteCode = "own_label"
 	Calibrated           NoteCode = "calibration_note"
 	FreeTextOff          NoteCode = "free_text_off"
 	DialogueOff          NoteCode = "dialogue_off"
@@ -108,6 +110,9 @@ func Notes(e *moment.Envelope) []Note {
 		if label {
 			n.add(TwinLabels, SlotOptions, i, "Another option has the same label.")
 		}
+		if slices.Contains(ours, fold(o.Label)) {
+			n.add(OwnLabel, SlotOptions, i, "This is the agent's option, and not the vault's own of that name.")
+		}
 		if digest {
 			n.add(TwinDigests, SlotOptions, i, "Another option authorises the same action.")
 		}
@@ -123,6 +128,9 @@ func Notes(e *moment.Envelope) []Note {
 	}
 	return n
 }
+
+// ours are the names, folded, of what the vault itself puts beside the options.
+var ours = []string{"decline", "answer in my own words", "this is the wrong question"}
 
 type notes []Note
 

@@ -577,6 +577,8 @@ func TestNotes(t *testing.T) {
 		{"five recommendations", func(d *draft) { d.Recommendations = slices.Repeat([]string{"Go."}, 5) }, []string{"recommendations_count recommendations -1"}},
 		{"blank offer", func(d *draft) { d.Offer = " \n" }, []string{"blank_slot offer -1"}},
 		{"twin labels", func(d *draft) { d.Question.Options[1].Label = "WAY  1." }, []string{"twin_labels options 0", "twin_labels options 1"}},
+		{"label of the vault's own", func(d *draft) { d.Question.Options[1].Label = " DECLINE." }, []string{"own_label options 1"}},
+		{"label that goes on", func(d *draft) { d.Question.Options[1].Label = "Decline the offer" }, nil},
 		{"twin digests", func(d *draft) { d.Question.Options[1].Digest = d.Question.Options[0].Digest }, []string{"twin_digests options 0", "twin_digests options 1"}},
 		{"calibration", func(d *draft) { d.Meta = &draftMeta{Note: text("I understated the cost.")} }, []string{"calibration_note calibration_note -1"}},
 		{"answer off", func(d *draft) { d.Question.Hatches.FreeText = false }, []string{"free_text_off hatches -1"}},
