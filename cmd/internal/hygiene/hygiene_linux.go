@@ -35,6 +35,11 @@ func Harden(args []string) error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("harden: limit core dumps: %w", err)
 	}
+	// A tracer that is here already is refused before the restart: whether it
+	// survives that depends on which thread executes the new program.
+	if err := refuseTracer(); err != nil {
+		return err
+	}
 	open, err := dumpable()
 	if err != nil {
 		return fmt.Errorf("harden: %w", err)
@@ -52,12 +57,22 @@ func Harden(args []string) error {
 		}
 	}
 	// From here on nobody can attach; who is attached came before.
-	if is, err := traced(); err != nil {
-		return fmt.Errorf("harden: %w", err)
-	} else if is {
-		return ErrTraced
+	if err := refuseTracer(); err != nil {
+		return err
 	}
 	return holdLifeline()
+}
+
+// refuseTracer returns ErrTraced where a tracer is attached.
+func refuseTracer() error {
+	is, err := traced()
+	switch {
+	case err != nil:
+		return fmt.Errorf("harden: %w", err)
+	case is:
+		return ErrTraced
+	}
+	return nil
 }
 
 // restartSealed begins the program again from a sealed copy in memory.
