@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"runtime/debug"
@@ -74,8 +75,10 @@ type Server struct {
 	uid   int64
 	lim   Limits
 	large chan struct{}
-	base  context.Context
-	stop  context.CancelFunc
+	// leaving holds a place for each connection that was turned away and not yet closed.
+	leaving chan struct{}
+	base    context.Context
+	stop    context.CancelFunc
 
 	mu        sync.Mutex
 	closing   bool
@@ -96,6 +99,7 @@ func New(o Options) *Server {
 	return &Server{
 		o: o, uid: uid, lim: lim, base: base, stop: stop,
 		large:     make(chan struct{}, lim.LargeFrames),
+		leaving:   make(chan struct{}, turnedAwayMost),
 		listeners: make(map[net.Listener]bool),
 		conns:     make(map[*conn]bool),
 		peers:     make(map[int64]int),
@@ -208,8 +212,28 @@ func (s *Server) admit(nc net.Conn) {
 func (s *Server) turnAway(nc net.Conn, r *approvals.Refusal) {
 	_ = nc.SetWriteDeadline(time.Now().Add(time.Second))
 	_, _ = nc.Write(append(errorLine(r), '\n'))
-	_ = nc.Close()
+	select {
+	case s.leaving <- struct{}{}:
+	default: // too many at once: the answer may be lost
+		_ = nc.Close()
+		return
+	}
+	go func() {
+		// A socket that is closed over unread bytes takes the answer with it, and a
+		// client speaks first: what it sent meanwhile is read and dropped.
+		_ = nc.SetReadDeadline(time.Now().Add(turnedAwayTime))
+		_, _ = io.CopyN(io.Discard, nc, turnedAwayBytes)
+		_ = nc.Close()
+		<-s.leaving
+	}()
 }
+
+// How long, how much of and how many of those that were turned away are listened to.
+const (
+	turnedAwayTime  = 250 * time.Millisecond
+	turnedAwayBytes = 64 << 10
+	turnedAwayMost  = 64
+)
 
 // enter counts a connection. When all places are taken, the unproven connection that
 // has been idle longest gives up its own.

@@ -161,6 +161,13 @@ func (r *rig) paired(name string) (*client.Conn, *client.Pairing) {
 	return r.proven(p), p
 }
 
+// counted is how many connections the server counts.
+func (r *rig) counted() int {
+	r.srv.mu.Lock()
+	defer r.srv.mu.Unlock()
+	return len(r.srv.conns)
+}
+
 func (r *rig) proven(p *client.Pairing) *client.Conn {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -707,9 +714,36 @@ func TestConnectionLimits(t *testing.T) {
 			t.Errorf("second: %s", a.code())
 		}
 	})
+	t.Run("who speaks too late is told too", func(t *testing.T) {
+		r := start(t, Limits{}, nil)
+		l, err := net.Listen("unix", filepath.Join(filepath.Dir(r.path), "other.sock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		c, err := net.Dial("unix", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		there, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.srv.turnAway(there, refuse("too_many_connections"))
+		w := &wire{t: t, c: c, r: bufio.NewReader(c)}
+		if code := w.call(helloLine).code(); code != "too_many_connections" {
+			t.Errorf("code %q", code)
+		}
+	})
 	t.Run("proven ones do not", func(t *testing.T) {
 		r := start(t, Limits{Connections: 2}, nil)
 		_, p := r.paired("stays")
+		for end := time.Now().Add(patience); r.counted() > 1; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("the connection that paired is still counted")
+			}
+		}
 		_ = r.proven(p)
 		if code := r.wire().read().code(); code != "too_many_connections" {
 			t.Errorf("code %q", code)
