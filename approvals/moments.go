@@ -544,11 +544,32 @@ func (c *conversation) MomentAwait(ctx context.Context, session, id string) (Ans
 		_ = d.db().Do(write) // a session that is written later is none the worse
 		return d.waitMoment(ctx, m)
 	}
-	row, err := d.moment(client, session, id)
-	if err != nil {
+	row, m, err := d.findMoment(client, session, id)
+	switch {
+	case err != nil:
 		return Answer{}, err
+	case m != nil:
+		return d.waitMoment(ctx, m)
 	}
 	return d.resolvedAnswer(row)
+}
+
+// findMoment reads one of a session's moments, and finds it where it is before the owner. A row is in the store
+// a moment before it is laid before the owner: that is waited for.
+func (d *Desk) findMoment(client, session, id string) (store.Moment, *laid, error) {
+	row, err := d.moment(client, session, id)
+	if err != nil || row.State != store.MomentOpen {
+		return row, nil, err
+	}
+	d.laying.Lock()
+	d.mu.Lock()
+	m := d.moments[id]
+	d.mu.Unlock()
+	d.laying.Unlock()
+	if m == nil {
+		row, err = d.moment(client, session, id) // it may have been resolved meanwhile
+	}
+	return row, m, err
 }
 
 // moment reads one of a session's moments.
@@ -1145,16 +1166,15 @@ func (c *conversation) MomentSign(ctx context.Context, a MomentAction) (Answer, 
 func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) (Answer, error) {
 	d.mu.Lock()
 	refusal := d.gateClient(client)
-	_, open := d.moments[ask.Moment]
 	d.mu.Unlock()
 	if refusal != nil {
 		return Answer{}, refusal
 	}
-	row, err := d.moment(client, ask.Session, ask.Moment)
+	row, open, err := d.findMoment(client, ask.Session, ask.Moment)
 	switch {
 	case err != nil:
 		return Answer{}, err
-	case open:
+	case open != nil:
 		return Answer{}, refuse(CodeMomentOpen)
 	case row.State == store.MomentEnded:
 		return Answer{}, endedRefusal(row.Ended)
