@@ -215,7 +215,8 @@ func (r *rig) create() {
 	must(r.t, r.screen.Type(r.ctx, passphrase))
 	must(r.t, r.screen.Press(r.ctx, "Return"))
 	must(r.t, r.screen.AwaitGone(r.ctx, secret))
-	r.see(main1, "Connect an agent")
+	r.press(main1, "Later", "Confirm: Later")
+	r.press(main1, "Confirm: Later", "Connect an agent")
 }
 
 // pair is the slow way that works, for a pairing.
