@@ -92,7 +92,7 @@ func Busy() *Desk {
 			},
 		},
 		{ID: "c2", Name: "buying-desk", Claimed: "Buying Desk Agent", Executable: "/opt/buying/bin/agent", UserID: 1000, PairedAt: ago(20 * 24 * time.Hour), LastSeen: ago(31 * time.Minute), Signatures: 9, Declined: 1},
-		{ID: "c3", Name: "old-helper", Claimed: "admin\u202etool", Executable: "/tmp/helper", UserID: 1000, PairedAt: ago(40 * 24 * time.Hour), Ended: "blocked"},
+		{ID: "c3", Name: "old-helper", Claimed: "admin\u202etool", Executable: "/opt/helper", UserID: 1000, PairedAt: ago(40 * 24 * time.Hour), Ended: "blocked"},
 	}
 	day := func(h, m, s int) int64 { return time.Date(2026, 11, 4, h, m, s, 0, time.UTC).UnixMilli() }
 	yesterday := func(h, m, s int) int64 { return day(h, m, s) - 86400000 }
