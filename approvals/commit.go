@@ -199,7 +199,7 @@ func (d *Desk) commit(group []*op) (rest []*op) {
 		d.mu.Unlock()
 		if gone {
 			// Locked meanwhile: what was signed is kept by nobody and answered to nobody.
-			d.drop(acts, refuse(CodeLocked))
+			d.drop(acts, lockedMeanwhile())
 			return rest
 		}
 		if kept < len(acts) {

@@ -461,7 +461,7 @@ func (d *Desk) waitPairing(ctx context.Context, p *pairing) (Answer, error) {
 	case <-p.done:
 		return answer()
 	case <-gate:
-		return Answer{}, refuse(CodeLocked)
+		return Answer{}, lockedMeanwhile()
 	case <-ctx.Done():
 	case <-limit.C:
 	}

@@ -112,6 +112,7 @@ type Desk struct {
 	anchored   int64 // boot-time clock
 	anchorDue  bool
 	checkedAt  int64
+	checked    uint64 // entries that were read then
 	snapshot   uint64        // seq of the newest snapshot entry
 	gate       chan struct{} // closed at lock
 	led        *ledger
@@ -241,7 +242,7 @@ func (d *Desk) read(heads bool) error {
 	}
 	d.led, d.settings = led, settings
 	d.snapshot = led.snapshot
-	d.checkedAt = d.clock.Now()
+	d.checkedAt, d.checked = d.clock.Now(), led.state.Seq()
 	if trouble != nil {
 		d.trouble, d.readOnly = trouble, true
 	}

@@ -186,7 +186,7 @@ func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 		out.Anchor = "sealed"
 	}
 	d.mu.Lock()
-	d.checkedAt = d.clock.Now()
+	d.checkedAt, d.checked = d.clock.Now(), out.Entries
 	d.mu.Unlock()
 	d.changed()
 	return out, nil
@@ -198,7 +198,7 @@ func besides(row *store.Entry) string {
 	switch {
 	case err != nil || rowDiffers(row, e) != "":
 		return "columns"
-	case row.Head == nil && !e.Kind.Unkeyed():
+	case row.Head == nil && !e.Unkeyed():
 		return journal.ReportHeadMissing
 	case row.Head != nil && !bytes.Contains(row.Head, []byte(`"hash":"`+row.Hash+`"`)):
 		return journal.ReportBadHead

@@ -499,7 +499,7 @@ func (d *Desk) waitMoment(ctx context.Context, m *laid) (Answer, error) {
 		}
 		select {
 		case <-gate:
-			return Answer{}, refuse(CodeLocked)
+			return Answer{}, lockedMeanwhile()
 		default:
 		}
 		if news {

@@ -45,6 +45,7 @@ type Status struct {
 	Entries    uint64 // log entries
 	Covered    uint64 // the newest entry covered by a signed head
 	CheckedAt  int64  // when the log was last verified, milliseconds since epoch
+	Checked    uint64 // how many entries were read then
 	Waiting    int
 	WordsDue   bool // the recovery words were put off
 	LockReason string

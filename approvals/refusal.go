@@ -113,6 +113,12 @@ var words = map[string][2]string{
 	CodeDomainExists:  {"There is such a domain already.", "Take another id."},
 }
 
+// lockedMeanwhile tells whoever waited that the vault was locked: unlike a call that comes to a locked vault, it cannot
+// be told that nobody was asked, for the sheet may have been open.
+func lockedMeanwhile() *Refusal {
+	return &Refusal{Code: CodeLocked, Message: "The vault was locked before this was decided. Nothing was signed.", Remedy: "Ask again with the same id when the owner has unlocked it."}
+}
+
 // refuse makes the refusal of a code.
 func refuse(code string) *Refusal {
 	w, ok := words[code]

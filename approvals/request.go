@@ -599,7 +599,7 @@ func (d *Desk) wait(ctx context.Context, r *request) (Answer, error) {
 	case <-r.done:
 		return r.answer()
 	case <-gate:
-		return Answer{}, refuse(CodeLocked)
+		return Answer{}, lockedMeanwhile()
 	case <-ctx.Done():
 	case <-limit.C:
 	}

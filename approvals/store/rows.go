@@ -190,14 +190,19 @@ type Approval struct {
 	Clicks, Passkeys int64
 }
 
-// Approvals counts signatures, resolutions, pairings and grants that a person approved, by client and by spans
-// of that length (milliseconds), from an instant on; the newest span first.
+// Approvals counts what a person approved, by client and by spans of that length (milliseconds), from an instant on;
+// the newest span first. What one press approved is counted once: a signature with the grant that it was clicked
+// with, a selected option with the action that is signed for it unless that had a sheet of its own. A new name for a
+// client, an answer in own words and a rejected question approve nothing.
 func (s *Store) Approvals(since, span int64) ([]Approval, error) {
 	var out []Approval
-	err := s.read("SELECT client, at - at % ? AS start, SUM(instr(raw, CAST(? AS BLOB)) > 0), SUM(instr(raw, CAST(? AS BLOB)) > 0) AS keyed"+
-		" FROM entries WHERE at >= ? AND kind IN ('action.signed', 'moment.resolved', 'client.paired', 'grant.made')"+
-		" GROUP BY client, start HAVING SUM(instr(raw, CAST(? AS BLOB)) > 0) + SUM(instr(raw, CAST(? AS BLOB)) > 0) > 0 ORDER BY start DESC, client LIMIT 4096",
-		[]any{span, clicked, keyed, since, clicked, keyed}, func(r *sql.Rows) error {
+	err := s.read("SELECT client, start, SUM(clicked), SUM(keyed) FROM (SELECT client, at - at % ? AS start,"+
+		" instr(raw, CAST(? AS BLOB)) > 0 AND kind <> 'grant.made' AS clicked, instr(raw, CAST(? AS BLOB)) > 0 AS keyed FROM entries AS e WHERE at >= ? AND CASE kind"+
+		" WHEN 'grant.made' THEN 1 WHEN 'client.paired' THEN instr(raw, CAST(? AS BLOB)) > 0 WHEN 'moment.resolved' THEN instr(raw, CAST(? AS BLOB)) > 0"+
+		" WHEN 'action.signed' THEN instr(raw, CAST(? AS BLOB)) = 0 OR"+
+		" EXISTS (SELECT 1 FROM entries AS s WHERE s.client = e.client AND s.client <> '' AND s.kind = 'request.seen' AND s.request = e.request AND s.seq < e.seq) ELSE 0 END)"+
+		" GROUP BY client, start HAVING SUM(clicked) + SUM(keyed) > 0 ORDER BY start DESC, client LIMIT 4096",
+		[]any{span, clicked, keyed, since, fresh, selected, ofMoment}, func(r *sql.Rows) error {
 			var a Approval
 			err := r.Scan(&a.Client, &a.From, &a.Clicks, &a.Passkeys)
 			out = append(out, a)
@@ -208,8 +213,11 @@ func (s *Store) Approvals(since, span int64) ([]Approval, error) {
 
 // How an entry's canonical bytes say what stood behind it. A name in the entry has its quotation marks escaped.
 const (
-	clicked = `"by":"click"`
-	keyed   = `"by":"passkey"`
+	clicked  = `"by":"click"`
+	keyed    = `"by":"passkey"`
+	fresh    = `"replaces":""`
+	selected = `"choice":"option"`
+	ofMoment = `"moment":"m_`
 )
 
 const entryColumns = "seq, raw, hash, kind, at, client, request, tag, head"
