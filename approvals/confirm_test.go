@@ -2,9 +2,11 @@ package approvals_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/handshake"
 	"vault/approvals/journal"
 	"vault/approvals/receipt"
 )
@@ -32,8 +34,8 @@ func TestDecisionThatWantsAPasskey(t *testing.T) {
 	if w.owner.Opened() != s.ID {
 		t.Errorf("%q is open", w.owner.Opened())
 	}
-	if _, err := confirmed(s, approvals.VerdictDecline); err == nil {
-		t.Error("a decline was taken as confirmed")
+	if _, err := confirmed(s, approvals.VerdictDeclineBlock); err == nil {
+		t.Error("a block was taken as confirmed")
 	}
 	b.set(func(b *browser) { b.ends = "timed_out" })
 	if out, err := confirmed(s, approvals.VerdictApprove); err != nil || out.Code != "timed_out" || w.keys.signed.Load() != signed {
@@ -46,6 +48,109 @@ func TestDecisionThatWantsAPasskey(t *testing.T) {
 	}
 	if report := w.receiptOf(journal.KindActionSigned).Verify(receipt.Pins{}); !report.Valid || report.By != "passkey" {
 		t.Errorf("%+v", report)
+	}
+}
+
+// asksToPair has a program ask to be paired, and leaves it waiting.
+func (w *world) asksToPair(name string) approvals.Conversation {
+	w.t.Helper()
+	conv, _, err := w.agents.Hello(context.Background(), approvals.Peer{UserID: 1000, Executable: "/usr/bin/agent"}, "", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(conv.Close)
+	var nonce handshake.Nonce
+	copy(nonce[:], name)
+	offer, err := conv.PairBegin(context.Background(), approvals.PairAsk{Claimed: name, Commitment: handshake.Commit(nonce)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := conv.PairReveal(context.Background(), offer.Pairing, nonce[:]); err != nil {
+		w.t.Fatal(err)
+	}
+	return conv
+}
+
+// A decline that wants a passkey comes to nothing without one, and carries its record where it got one: of a signature,
+// of a pairing, and of a moment. A decline by click asks for none.
+func TestConfirmedDecline(t *testing.T) {
+	w := newWorld(t)
+	b := w.browse()
+	w.create()
+	a := w.pair("Planner")
+	asked := 0
+	decline := func(s approvals.Sheet, confirm bool) string {
+		t.Helper()
+		out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictDecline, Confirm: confirm})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Code
+	}
+	sheet := func(kind approvals.ItemKind) approvals.Sheet {
+		t.Helper()
+		switch kind {
+		case approvals.ItemAction:
+			asked++
+			if _, err := a.ask(fmt.Sprintf("r%d", asked), w.envelope(nil), payload(fmt.Sprint(asked)), true); err != nil {
+				t.Fatal(err)
+			}
+		case approvals.ItemMoment:
+			asked++
+			a.laid("s1", momentText(t, fmt.Sprintf("Which of %d?", asked), "", ""), behind(w.envelope(nil)))
+		case approvals.ItemPairing:
+			w.asksToPair(fmt.Sprint("Other ", asked))
+		}
+		s := w.openFirst()
+		if s.Kind != kind {
+			t.Fatalf("a sheet of %s, not of %s", s.Kind, kind)
+		}
+		return s
+	}
+	s := sheet(approvals.ItemAction)
+	if got := decline(s, true); got != approvals.OutcomeNoPasskey {
+		t.Fatalf("without a passkey: %s", got)
+	}
+	w.owner.Closed(s.ID)
+	w.enrol()
+	if got := decline(w.openFirst(), true); got != approvals.OutcomeDeclined {
+		t.Fatal(got)
+	}
+	for _, c := range []struct {
+		kind  approvals.ItemKind
+		entry journal.Kind
+	}{
+		{approvals.ItemAction, journal.KindRequestAnswered}, {approvals.ItemPairing, journal.KindRequestAnswered}, {approvals.ItemMoment, journal.KindMomentDeclined},
+	} {
+		t.Run(string(c.kind), func(t *testing.T) {
+			s := sheet(c.kind)
+			entries := w.entries(string(c.entry))
+			b.set(func(b *browser) { b.ends = "cancelled" })
+			if got := decline(s, true); got != "cancelled" || w.entries(string(c.entry)) != entries {
+				t.Fatalf("cancelled: %s", got)
+			}
+			b.set(func(b *browser) { b.ends = "" })
+			pages := len(b.opens)
+			if got := decline(s, true); got != approvals.OutcomeDeclined || w.entries(string(c.entry)) != entries+1 || len(b.opens) != pages+1 {
+				t.Fatalf("%s, %d pages", got, len(b.opens)-pages)
+			}
+			r := w.receiptOf(c.entry)
+			if report := r.Verify(receipt.Pins{Card: w.card()}); !report.Valid || !report.PasskeyPinned || report.By != "passkey" {
+				t.Errorf("%+v", report)
+			}
+			pages = len(b.opens)
+			if got := decline(sheet(c.kind), false); got != approvals.OutcomeDeclined || len(b.opens) != pages {
+				t.Fatalf("by click: %s, %d pages", got, len(b.opens)-pages)
+			}
+			if report := w.receiptOf(c.entry).Verify(receipt.Pins{}); !report.Valid || report.By != "" {
+				t.Errorf("by click: %+v", report)
+			}
+		})
+	}
+	w.verified()
+	// The agent is told a no, like any other.
+	if _, err := a.ask("r1", w.envelope(nil), payload("1"), true); code(err) != approvals.CodeDeclined {
+		t.Errorf("told %v", err)
 	}
 }
 

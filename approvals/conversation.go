@@ -432,7 +432,7 @@ func (c *conversation) PairReveal(ctx context.Context, id string, clientNonce []
 	}
 	p.digits = handshake.Digits(p.vault, handshake.Nonce(clientNonce), p.server)
 	it := &item{id: p.id, kind: ItemPairing, since: d.clock.Now(), count: 1, pairing: p, pairEnd: endIn(d.clock, DefaultLifetimeMS)}
-	it.digest = askDigest(methodPair, p.id, []byte(p.digits), []byte(p.claimed))
+	it.digest = journal.AskDigest(methodPair, p.id, []byte(p.digits), []byte(p.claimed))
 	p.item = it
 	d.items = append(d.items, it)
 	d.mu.Unlock()

@@ -357,7 +357,15 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 	}
 	switch dec.Verdict {
 	case VerdictDecline, VerdictDeclineBlock:
-		err := d.do(d.declineOp(it, dec))
+		c := byClick()
+		err := d.prove(ctx, dec, c)
+		switch {
+		case err != nil:
+		case c.by == "passkey":
+			err = d.confirmed(ctx, it.id, it.client, c, d.declineOp(it, dec, c))
+		default:
+			err = d.do(d.declineOp(it, dec, c))
+		}
 		if err == nil && dec.Verdict == VerdictDeclineBlock && it.pairing == nil {
 			err = d.dropClient(it.client)
 		}
@@ -417,10 +425,12 @@ func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
 	return Outcome{}, err
 }
 
-// prove asks for the passphrase where the surface wants it, as long as there is no passkey: from then on such a
-// surface approves by ceremony, as does a decision that wants one, and c says so.
+// prove asks for the passphrase where the surface wants it for an approval, as long as there is no passkey: from then on
+// such a surface approves by ceremony, as does a decision that wants one, and c says so. A decline is proven
+// only where the decision wants a passkey for it.
 func (d *Desk) prove(ctx context.Context, dec Decision, c *behind) error {
-	if dec.Prove == "" && !dec.Confirm {
+	declining := dec.Verdict == VerdictDecline || dec.Verdict == VerdictDeclineBlock
+	if !dec.Confirm && (dec.Prove == "" || declining) {
 		return nil
 	}
 	d.mu.Lock()
@@ -454,7 +464,7 @@ func (d *Desk) byClickOrPasskey(ctx context.Context, it *item, c *behind, o *op)
 	return err
 }
 
-func (d *Desk) declineOp(it *item, dec Decision) *op {
+func (d *Desk) declineOp(it *item, dec Decision, c *behind) *op {
 	block := dec.Verdict == VerdictDeclineBlock
 	reason := ""
 	if block {
@@ -484,7 +494,7 @@ func (d *Desk) declineOp(it *item, dec Decision) *op {
 			return nil
 		}
 	}
-	o := d.end(it, outcomeDeclined, reason, nil, also)
+	o := d.endBy(it, outcomeDeclined, reason, c, nil, also)
 	build := o.build
 	o.build = func(b *batch) error {
 		if !it.gone && !it.busy && it.shown != dec.Digest {

@@ -164,7 +164,7 @@ func (l *ledger) readLog(s *store.Store, heads bool) (*Trouble, error) {
 						return damaged(from, why)
 					}
 				}
-			} else if !e.Kind.Unkeyed() {
+			} else if !e.Unkeyed() {
 				return damaged(from, "an entry of the key process without a signed head")
 			}
 			from++

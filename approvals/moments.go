@@ -868,10 +868,8 @@ func (d *Desk) decideMoment(ctx context.Context, it *item, dec Decision) (Outcom
 		return Outcome{}, err
 	}
 	c := byClick()
-	if dec.Verdict != VerdictDecline {
-		if err := d.prove(ctx, dec, c); err != nil {
-			return d.outcome(it, err, "")
-		}
+	if err := d.prove(ctx, dec, c); err != nil {
+		return d.outcome(it, err, "")
 	}
 	o, row := d.resolveOp(it, r, c, func() error {
 		switch {
@@ -950,9 +948,15 @@ func (d *Desk) momentRow(it *item) store.Moment {
 // addResolved adds the entry of a resolution, with what the key process checks it by.
 func (d *Desk) addResolved(b *batch, m *laid, r *moment.Resolution, c *behind) (*act, error) {
 	if r.Choice() == moment.ChoseDecline {
-		return b.add(journal.KindMomentDeclined, journal.MomentDeclined{
+		a, err := b.add(journal.KindMomentDeclined, journal.MomentDeclined{
 			Moment: m.id, Client: m.client, Session: m.session, EnvelopeDigest: r.EnvelopeDigest(), SheetDigest: m.sheet.Digest(), ResolutionDigest: r.Digest(),
+			Confirmation: c.record,
 		})
+		if err == nil && c.record != "" {
+			c.of(a)
+			a.keyed.Payload, a.keyed.Moment, a.keyed.Behind = r.Canonical(), m.sheet.Envelope.Canonical(), m.behind
+		}
+		return a, err
 	}
 	cl, refusal := d.led.client(m.client)
 	if refusal != nil {
@@ -1194,7 +1198,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 	canonical := s.Payload.Canonical()
 	key := requestKey{client, ask.Moment}
 	with := s.Envelope.Canonical()
-	digest := askDigest(methodMomentSign, ask.Session, with, canonical)
+	digest := journal.AskDigest(methodMomentSign, ask.Session, with, canonical)
 	d.mu.Lock()
 	other := d.requests[key]
 	maybe := d.mayKnow(client, ask.Moment)

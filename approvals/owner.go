@@ -279,8 +279,8 @@ type Decision struct {
 	// approval counts: the terminal surface has no pointer that a person alone can move. Where a
 	// passkey is enrolled it is asked for instead.
 	Prove keys.Surface
-	// Confirm asks for a passkey for an approval or a resolution whatever the policy says; without one the
-	// outcome is "no_passkey". For surfaces on which any program of the account can press the keys.
+	// Confirm asks for a passkey for an approval, a resolution or a decline whatever the policy says; without one
+	// the outcome is "no_passkey". A block is not confirmed so. For surfaces on which any program of the account can press the keys.
 	Confirm bool
 }
 

@@ -2,8 +2,6 @@ package approvals
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -115,19 +113,6 @@ type knownEnvelope struct {
 	record  []byte // canonical public action record
 }
 
-// askDigest binds a request id to what was asked: method, session and the two
-// documents as received. How long to wait, and whether, is not part of it.
-func askDigest(method, session string, envelope, payload []byte) string {
-	h := sha256.New()
-	for _, part := range [][]byte{[]byte(method), []byte(session), envelope, payload} {
-		var n [8]byte
-		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
-		h.Write(n[:])
-		h.Write(part)
-	}
-	return "0x" + hex.EncodeToString(h.Sum(nil))
-}
-
 func validID(s string, empty bool) bool {
 	if s == "" {
 		return empty
@@ -157,7 +142,7 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 	if ask.LifetimeMS == 0 {
 		ask.LifetimeMS = DefaultLifetimeMS
 	}
-	digest := askDigest(methodSign, ask.Session, ask.Envelope, ask.Payload)
+	digest := journal.AskDigest(methodSign, ask.Session, ask.Envelope, ask.Payload)
 	key := requestKey{client, ask.RequestID}
 
 	d.mu.Lock()
@@ -655,7 +640,7 @@ func (d *Desk) stored(key requestKey, digest *string) (answer Answer, known bool
 // checkRow compares a stored request with its log entry, and a result with its
 // own signature. The refusal is what the row answers, if it is one.
 func (d *Desk) checkRow(row store.Request) (*Refusal, bool) {
-	if row.Method != methodSign && row.Method != methodMomentSign || row.Digest != askDigest(row.Method, row.Session, row.Envelope, row.Payload) || row.Seq == 0 {
+	if row.Method != methodSign && row.Method != methodMomentSign || row.Digest != journal.AskDigest(row.Method, row.Session, row.Envelope, row.Payload) || row.Seq == 0 {
 		return nil, false
 	}
 	es, err := d.db().Entries(row.Seq, 1)
@@ -745,6 +730,11 @@ func endedAnswer(r *Refusal) []byte {
 
 // end is the op that ends members of an item without a signature. pick nil means all.
 func (d *Desk) end(it *item, outcome, reason string, pick func(*request) bool, also func(*batch) error) *op {
+	return d.endBy(it, outcome, reason, byClick(), pick, also)
+}
+
+// endBy is end with what stands behind it: a decline may have a passkey.
+func (d *Desk) endBy(it *item, outcome, reason string, c *behind, pick func(*request) bool, also func(*batch) error) *op {
 	held := false
 	o := &op{alone: also != nil}
 	o.undo = func() {
@@ -765,7 +755,7 @@ func (d *Desk) end(it *item, outcome, reason string, pick func(*request) bool, a
 		if len(members) == 0 && it.pairing == nil {
 			return errGone
 		}
-		body := journal.RequestAnswered{Client: it.client, Method: methodSign, Outcome: outcome, Reason: reason, Digest: it.digest}
+		body := journal.RequestAnswered{Client: it.client, Method: methodSign, Outcome: outcome, Reason: reason, Digest: it.digest, Confirmation: c.record}
 		if it.pairing != nil {
 			body.Request, body.Method = it.pairing.id, methodPair
 		} else {
@@ -774,6 +764,10 @@ func (d *Desk) end(it *item, outcome, reason string, pick func(*request) bool, a
 		a, err := b.add(journal.KindRequestAnswered, body)
 		if err != nil {
 			return err
+		}
+		c.of(a)
+		if c.record != "" {
+			a.keyed.Session, a.keyed.Envelope, a.keyed.Payload = it.whatWasAsked()
 		}
 		refusal := outcomeRefusal(outcome, reason)
 		answer := endedAnswer(refusal)
@@ -816,6 +810,14 @@ func (d *Desk) end(it *item, outcome, reason string, pick func(*request) bool, a
 		return nil
 	}
 	return o
+}
+
+// whatWasAsked are the parts of an item's digest (journal.AskDigest).
+func (it *item) whatWasAsked() (session string, first, second []byte) {
+	if p := it.pairing; p != nil {
+		return p.id, []byte(p.digits), []byte(p.claimed)
+	}
+	return it.session, it.action.rawEnvelope, it.action.rawPayload
 }
 
 // remove takes an item out of the Inbox; the caller holds mu.

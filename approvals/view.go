@@ -433,8 +433,8 @@ func (v ownerView) Closed(id string) { v.d.closed(id) }
 
 // Decide implements [Owner].
 func (v ownerView) Decide(ctx context.Context, dec Decision) (Outcome, error) {
-	if dec.Confirm && (dec.Verdict == VerdictDecline || dec.Verdict == VerdictDeclineBlock) {
-		return Outcome{}, refuseWith(CodeMalformed, "a decline is not confirmed")
+	if dec.Confirm && dec.Verdict == VerdictDeclineBlock {
+		return Outcome{}, refuseWith(CodeMalformed, "a block is not confirmed")
 	}
 	return v.d.decide(ctx, dec)
 }

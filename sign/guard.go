@@ -6,12 +6,12 @@ import (
 	"encoding/hex"
 	"strings"
 
+	"vault/approvals/asked"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
 	"vault/derive/confirm"
 	"vault/derive/envelope"
-	"vault/derive/jcs"
 )
 
 // projectionAge bounds how long before its entry a domain's projection was planned.
@@ -73,8 +73,12 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 	case journal.Snapshot:
 		s.swollen = true
 		return passed{}, nil
-	case journal.Locked, journal.RequestAnswered, journal.RequestSeen,
-		journal.MomentSeen, journal.MomentDeclined, journal.MomentEnded, journal.MomentNoted, journal.MomentMissed:
+	case journal.RequestAnswered:
+		return passed{}, s.guardAnswered(b, a)
+	case journal.MomentDeclined:
+		return passed{}, s.guardDeclined(b, a)
+	case journal.Locked, journal.RequestSeen,
+		journal.MomentSeen, journal.MomentEnded, journal.MomentNoted, journal.MomentMissed:
 		return passed{}, nil
 	}
 	return passed{}, refuse("unknown_act", "the key process has no guard for this kind of act")
@@ -328,7 +332,7 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 			// The grant was confirmed when it was made.
 			return passed{sign: &action{env, domain, digest, b.Address}}, nil
 		}
-		if err := s.byPolicy(by, actionFacts(b.Client, env, payload.Value())...); err != nil {
+		if err := s.byPolicy(by, asked.Signature(b.Client, env, payload.Value())...); err != nil {
 			return passed{}, err
 		}
 	}
@@ -357,29 +361,4 @@ func (s *Signer) guardGranted(b journal.ActionSigned, a keys.Act, env *envelope.
 		return none, refuse("contradiction", "the payload contradicts the envelope; it can be signed once, and never under a grant")
 	}
 	return g, nil
-}
-
-// actionFacts are what a policy is asked about a signature: the envelope's own words, and the payload's
-// where it says something else.
-func actionFacts(client string, env *envelope.ActionEnvelope, payload jcs.Value) []permit.Facts {
-	f := env.Fields()
-	return append(payloadFacts(client, payload), permit.Facts{
-		Client: client, Domain: env.DomainHash(), Operation: f.Operation, Resources: f.Resources, Known: true, Selects: true,
-	})
-}
-
-// payloadFacts are an action's own words about itself; members that it lacks fit every rule, so they are
-// looked at only where it names an operation or resources.
-func payloadFacts(client string, v jcs.Value) []permit.Facts {
-	f := permit.Facts{Client: client, Domain: v.Get("domainHash").Text(), Operation: v.Get("operation").Text(), Known: true, Selects: true}
-	for _, item := range v.Get("resources").Items() {
-		f.Resources = append(f.Resources, item.Text())
-	}
-	if r := v.Get("resource"); r.Exists() {
-		f.Resources = append(f.Resources, r.Text())
-	}
-	if f.Operation == "" && len(f.Resources) == 0 {
-		return nil
-	}
-	return []permit.Facts{f}
 }

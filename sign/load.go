@@ -87,7 +87,7 @@ func (s *Signer) takeChunk(l keys.Load) *keys.Error {
 			return damaged(next, c.Detail)
 		}
 		s.load.begun = true
-		if !e.Kind.Unkeyed() {
+		if !e.Unkeyed() {
 			s.load.keyed, s.load.hashes = e.Seq, s.load.hashes[:0]
 		}
 		var h custody.Hash

@@ -1,11 +1,10 @@
 package sign
 
 import (
+	"vault/approvals/asked"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
-	"vault/approvals/permit"
-	"vault/derive/jcs"
 )
 
 // Codes of what is wrong with a moment's act.
@@ -22,31 +21,21 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 	if err := s.client(b.Client, a); err != nil {
 		return err
 	}
-	env, err := moment.Parse(a.Moment)
-	if err != nil || env.Digest() != b.EnvelopeDigest {
-		return refuse(codeWrongMoment, "the envelope is another one than the entry names, or none")
+	sheet, _, r, err := laid(a, b.EnvelopeDigest, b.SheetDigest)
+	if err != nil {
+		return err
 	}
-	var behind []moment.Behind
-	if a.Behind != nil {
-		if behind, err = moment.ParseBehind(a.Behind); err != nil {
-			return refuse(codeWrongSheet, "what was shown behind the options is not well formed")
-		}
-	}
-	sheet, err := moment.NewSheet(env, behind)
-	if err != nil || sheet.Digest() != b.SheetDigest {
-		return refuse(codeWrongSheet, "what was shown is not what the entry names")
-	}
-	r, err := moment.ParseResolution(a.Payload)
-	if err != nil || r.Check(env, false) != nil || r.Digest() != b.ResolutionDigest || string(r.Choice()) != b.Choice {
+	env := sheet.Envelope
+	if r.Check(env, false) != nil || r.Digest() != b.ResolutionDigest || string(r.Choice()) != b.Choice {
 		return refuse(codeWrongResolution, "the resolution is another one than the entry names, or none of this envelope")
 	}
 	option, selected := r.Option()
 	if int64(option) != b.Option {
 		return refuse(codeWrongResolution, "the resolution names another option than the entry")
 	}
-	facts := permit.Facts{Moment: true, Client: b.Client, Class: env.Content().DecisionClass}
+	class := env.Content().DecisionClass
 	if !selected {
-		return s.byPolicy(b.By, facts)
+		return s.byPolicy(b.By, asked.Resolution(b.Client, class))
 	}
 	if _, err := sheet.Select(option); err != nil {
 		return refuse(codeActionMismatch, "the action that was shown is not the option's, or cannot be signed")
@@ -58,41 +47,31 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 	if row.ActionDigest != b.ActionDigest || with != b.SignWith {
 		return refuse(codeWrongResolution, "the entry names another action or signing envelope than the option has")
 	}
-	return s.byPolicy(b.By, optionFacts(facts, row, behind)...)
+	return s.byPolicy(b.By, asked.Option(b.Client, class, row)...)
 }
 
-// optionFacts are what a policy is asked about the selection of an option: what the option's row showed of its
-// action, for the selection and for the signature that it lets follow. An action that was not shown may be any.
-func optionFacts(f permit.Facts, row moment.Row, behind []moment.Behind) []permit.Facts {
-	f.Selects = true
-	var shown []permit.Facts
-	for _, b := range behind {
-		if b.Option != row.Index || b.Action == nil {
-			continue
-		}
-		if v, err := jcs.Parse(b.Action, jcs.Binding); err == nil {
-			shown = append(shown, payloadFacts(f.Client, v)...)
-		}
+// laid reads what was laid before the owner, and the resolution: envelope and sheet must have the digests that the entry
+// names.
+func laid(a keys.Act, envelopeDigest, sheetDigest string) (*moment.Sheet, []moment.Behind, *moment.Resolution, error) {
+	env, err := moment.Parse(a.Moment)
+	if err != nil || env.Digest() != envelopeDigest {
+		return nil, nil, nil, refuse(codeWrongMoment, "the envelope is another one than the entry names, or none")
 	}
-	if env := row.SignWith; env != nil {
-		w := env.Fields()
-		shown = append(shown, permit.Facts{Client: f.Client, Domain: env.DomainHash(), Operation: w.Operation, Resources: w.Resources, Known: true, Selects: true})
-	}
-	if row.Action == nil || len(shown) == 0 {
-		// Also with a signing envelope: its action was not shown.
-		f.Known = row.Action != nil
-		shown = append(shown, f)
-	}
-	var out []permit.Facts
-	for _, x := range shown {
-		x.Moment, x.Class = true, f.Class
-		out = append(out, x)
-		if row.SignWith != nil {
-			x.Moment, x.Class = false, ""
-			out = append(out, x)
+	var behind []moment.Behind
+	if a.Behind != nil {
+		if behind, err = moment.ParseBehind(a.Behind); err != nil {
+			return nil, nil, nil, refuse(codeWrongSheet, "what was shown behind the options is not well formed")
 		}
 	}
-	return out
+	sheet, err := moment.NewSheet(env, behind)
+	if err != nil || sheet.Digest() != sheetDigest {
+		return nil, nil, nil, refuse(codeWrongSheet, "what was shown is not what the entry names")
+	}
+	r, err := moment.ParseResolution(a.Payload)
+	if err != nil {
+		return nil, nil, nil, refuse(codeWrongResolution, "there is no resolution")
+	}
+	return sheet, behind, r, nil
 }
 
 // guardSelected lets an action be signed that a moment's resolution is authority for: both digests

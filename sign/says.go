@@ -156,6 +156,10 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 			out = append(out, "Say that this is the wrong question.")
 		}
 		return append(out, "Envelope: "+b.EnvelopeDigest), nil
+	case journal.MomentDeclined:
+		return s.saysMomentDeclined(b, a)
+	case journal.RequestAnswered:
+		return s.saysDeclined(b, a)
 	case journal.PasskeyAdded:
 		return []string{
 			"Enrol a second or further passkey.", "Its key: " + s.pending.passkey.key.Digits() + ", " + kindWords(s.pending.passkey) + ".",
@@ -248,9 +252,11 @@ func bindingOf(a keys.Act) *confirm.Binding {
 	if err != nil {
 		return nil
 	}
-	b, ok := e.Decoded().(journal.MomentResolved)
-	if !ok {
-		return nil
+	switch b := e.Decoded().(type) {
+	case journal.MomentResolved:
+		return &confirm.Binding{EnvelopeDigest: b.EnvelopeDigest, Resolution: b.Choice, Option: max(b.Option, 0), ActionDigest: b.ActionDigest}
+	case journal.MomentDeclined:
+		return &confirm.Binding{EnvelopeDigest: b.EnvelopeDigest, Resolution: string(moment.ChoseDecline)}
 	}
-	return &confirm.Binding{EnvelopeDigest: b.EnvelopeDigest, Resolution: b.Choice, Option: max(b.Option, 0), ActionDigest: b.ActionDigest}
+	return nil
 }

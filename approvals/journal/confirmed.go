@@ -31,6 +31,12 @@ func (e Entry) Confirmation() (Confirmed, bool) {
 		return Confirmed{confirm.GrantMake, b.PermitSHA256[2:], nil, b.Confirmation}, true
 	case MomentResolved:
 		return Confirmed{confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), nil, b.Confirmation}, true
+	case MomentDeclined:
+		return Confirmed{confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), nil, b.Confirmation}, true
+	case RequestAnswered:
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofAct(confirm.RequestDecline, b, record), true
 	case ActionSigned:
 		record := b.Confirmation
 		b.Confirmation, b.Use = "", 0
@@ -59,6 +65,33 @@ func (e Entry) Confirmation() (Confirmed, bool) {
 		return c, true
 	}
 	return Confirmed{}, false
+}
+
+// Record is the digest of the record that the entry names, 0x and 64 hex digits, or empty.
+func (e Entry) Record() string {
+	switch b := e.decoded.(type) {
+	case ClientPaired:
+		return b.Confirmation
+	case GrantMade:
+		return b.Confirmation
+	case MomentResolved:
+		return b.Confirmation
+	case MomentDeclined:
+		return b.Confirmation
+	case RequestAnswered:
+		return b.Confirmation
+	case ActionSigned:
+		return b.Confirmation
+	case PasskeyAdded:
+		return b.Confirmation
+	case PasskeyRemoved:
+		return b.Confirmation
+	case PolicyChanged:
+		return b.Confirmation
+	case ActConfirmed:
+		return b.Confirmation
+	}
+	return ""
 }
 
 // OwnerAct is the body of the canonical act behind act.confirmed.

@@ -236,6 +236,8 @@ var bodies = map[Kind]func(*strict.Object) any{
 			Reason:  o.Text("reason", strict.UpTo(maxCode)),
 			Digest:  o.Text("digest", strict.Hash),
 			Folded:  uint64(o.ExtraInt("folded", 1, strict.MaxInt)),
+
+			Confirmation: o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindRequestSeen: func(o *strict.Object) any {
@@ -277,6 +279,7 @@ var bodies = map[Kind]func(*strict.Object) any{
 			EnvelopeDigest:   o.Text("envelope_digest", strict.Digest),
 			SheetDigest:      o.Text("sheet_digest", strict.Hash),
 			ResolutionDigest: o.Text("resolution_digest", strict.Digest),
+			Confirmation:     o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindMomentEnded: func(o *strict.Object) any {

@@ -7,6 +7,7 @@ package journal
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 
@@ -47,7 +48,7 @@ const (
 	KindSnapshot          Kind = "snapshot"
 )
 
-// Unkeyed says whether entries of this kind may be made while the vault is locked.
+// Unkeyed says whether entries of this kind may be made while the vault is locked; see [Entry.Unkeyed].
 func (k Kind) Unkeyed() bool {
 	switch k {
 	case KindClientEnded, KindGrantEnded, KindRequestAnswered, KindRequestSeen, KindLocked,
@@ -56,6 +57,10 @@ func (k Kind) Unkeyed() bool {
 	}
 	return false
 }
+
+// Unkeyed says whether the entry may have been made while the vault was locked. One that names a
+// confirmation cannot: the key process has verified it, so a signed head is over it.
+func (e Entry) Unkeyed() bool { return e.Kind.Unkeyed() && e.Record() == "" }
 
 // Entry is one line of the log. Its canonical bytes are hashed and chained.
 // Only [Parse] makes an entry that [State.Apply] takes.
@@ -192,6 +197,8 @@ type RequestAnswered struct {
 	Digest  string `json:"digest"`  // what was asked, 0x and 64 hex digits
 	// Folded counts the refusals of this client that have no entry of their own, since the one before this.
 	Folded uint64 `json:"folded,omitzero"`
+	// Confirmation is the digest of the record behind a decline that a passkey confirmed, or empty.
+	Confirmation string `json:"confirmation,omitzero"`
 }
 
 // RequestSeen is the body of request.seen: the sheet was on the owner's screen.
@@ -271,6 +278,7 @@ type MomentDeclined struct {
 	EnvelopeDigest   string `json:"envelope_digest"`
 	SheetDigest      string `json:"sheet_digest"`
 	ResolutionDigest string `json:"resolution_digest"`
+	Confirmation     string `json:"confirmation,omitzero"` // as in [RequestAnswered]
 }
 
 // MomentEnded is the body of moment.ended: nothing was resolved, and nothing was sent.
@@ -307,6 +315,20 @@ func MomentID(client, session, envelopeDigest string) string {
 	b = jcs.AppendString(append(b, `,"session":`...), session)
 	sum := sha256.Sum256(append(b, '}'))
 	return "m_" + hex.EncodeToString(sum[:])
+}
+
+// AskDigest binds a request to what was asked: method, session and the two documents as received, 0x and
+// 64 hex digits. Of a pairing the session is its id, and the documents are its digits and the name that
+// the program gives itself.
+func AskDigest(method, session string, first, second []byte) string {
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(method), []byte(session), first, second} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write(part)
+	}
+	return "0x" + hex.EncodeToString(h.Sum(nil))
 }
 
 // Snapshot is the body of snapshot.

@@ -146,11 +146,11 @@ func TestEveryKindIsReadBack(t *testing.T) {
 		KindGrantMade:         b.grant(3),
 		KindGrantEnded:        GrantEnded{"g_" + strings.Repeat("0", 16), "revoked"},
 		KindActionSigned:      signed(4, "g_"+strings.Repeat("0", 16)),
-		KindRequestAnswered:   RequestAnswered{"r", "", "pair", "declined", "", testHash(1), 3},
+		KindRequestAnswered:   RequestAnswered{"r", "", "pair", "declined", "", testHash(1), 3, testHash(2)},
 		KindRequestSeen:       RequestSeen{"r", testClient, testHash(1)},
 		KindMomentSeen:        MomentSeen{testMoment, testClient, testHash(1), "both"},
 		KindMomentResolved:    resolvedMoment(1),
-		KindMomentDeclined:    MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3)},
+		KindMomentDeclined:    MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3), testHash(4)},
 		KindMomentEnded:       MomentEnded{testMoment, testClient, "withdrawn"},
 		KindMomentNoted:       MomentNoted{testClient, "s", "option_count", testHash(1)},
 		KindMomentMissed:      MomentMissed{testMoment, testClient, "action_mismatch", testHash(1)},
@@ -231,11 +231,11 @@ func TestContradictions(t *testing.T) {
 		{"option without an action", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.ActionDigest = ""; return m }, CodeMomentForm},
 		{"moment resolved twice", func(b *book) { b.add(KindMomentResolved, resolvedMoment(0)) }, KindMomentResolved, func(*book) any { return resolvedMoment(1) }, CodeTwice},
 		{"moment declined after it was resolved", func(b *book) { b.add(KindMomentResolved, resolvedMoment(0)) }, KindMomentDeclined, func(*book) any {
-			return MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3)}
+			return MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3), ""}
 		}, CodeTwice},
 		{"resolved for an ended client", func(b *book) { b.add(KindClientEnded, ClientEnded{testClient, "revoked"}) }, KindMomentResolved, func(*book) any { return resolvedMoment(0) }, CodeClientEnded},
 		{"declined for an unknown client", nil, KindMomentDeclined, func(*book) any {
-			return MomentDeclined{MomentID(other, "s", testDigest(1)), other, "s", testDigest(1), testHash(2), testDigest(3)}
+			return MomentDeclined{MomentID(other, "s", testDigest(1)), other, "s", testDigest(1), testHash(2), testDigest(3), ""}
 		}, CodeUnknownClient},
 		{"signed for a moment that is open", nil, KindActionSigned, func(*book) any { return ofMoment(1) }, CodeUnknownMoment},
 		{"signed for a moment under another envelope", func(b *book) { b.add(KindMomentResolved, resolvedMoment(0)) }, KindActionSigned, func(*book) any { a := ofMoment(1); a.EnvelopeHash = testHash(8); return a }, CodeMomentOther},
@@ -244,8 +244,13 @@ func TestContradictions(t *testing.T) {
 			b.add(KindActionSigned, ofMoment(1))
 		}, KindActionSigned, func(*book) any { return ofMoment(2) }, CodeMomentSigned},
 		{"signed for a declined moment", func(b *book) {
-			b.add(KindMomentDeclined, MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3)})
+			b.add(KindMomentDeclined, MomentDeclined{testMoment, testClient, "s", testDigest(1), testHash(2), testDigest(3), ""})
 		}, KindActionSigned, func(*book) any { return ofMoment(1) }, CodeMomentOther},
+		{"a confirmed end that is no decline", nil, KindRequestAnswered, func(*book) any {
+			return RequestAnswered{"r", testClient, "action.sign", "expired", "", testHash(1), 0, testHash(2)}
+		}, CodeConfirmation},
+		{"a passkey without a record", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.By = "passkey"; return m }, CodeConfirmation},
+		{"a record without a passkey", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.Confirmation = testHash(2); return m }, CodeConfirmation},
 		{"wrong snapshot", nil, KindSnapshot, func(*book) any { return Snapshot{testHash(1)} }, CodeWrongSnapshot},
 	}
 	for _, tt := range tests {
@@ -374,7 +379,7 @@ func TestVerifyNamesTheFirstWrongEntry(t *testing.T) {
 		b.add(KindActionSigned, signed(1, ""))
 		b.add(KindActionSigned, signed(2, ""))
 		b.add(KindRequestSeen, RequestSeen{"r", testClient, testHash(1)})
-		b.add(KindRequestAnswered, RequestAnswered{"r", testClient, "action.sign", "declined", "", testHash(1), 0})
+		b.add(KindRequestAnswered, RequestAnswered{"r", testClient, "action.sign", "declined", "", testHash(1), 0, ""})
 		return b
 	}
 	change := func(b *book, seq int) {
@@ -435,6 +440,9 @@ func TestVerifyNamesTheFirstWrongEntry(t *testing.T) {
 			b.heads[4] = bytes.Replace(b.heads[4], []byte(`"seq":5`), []byte(`"seq":4`), 1)
 		}, 0, ReportBadHead, 0, 0},
 		{"log key pinned otherwise", func(_ *book, p *Pins) { p.LogKey = "U" + strings.Repeat("A", 55) }, 1, ReportOtherVault, 0, 0},
+		{"a decline that claims a passkey, and no head", func(b *book, _ *Pins) {
+			b.add(KindRequestAnswered, RequestAnswered{"r2", testClient, "action.sign", "declined", "", testHash(1), 0, testHash(2)})
+		}, 6, ReportHeadMissing, 0, 0},
 		{"nothing", func(b *book, _ *Pins) { b.raws, b.heads = nil, nil }, 0, ReportEmpty, 0, 0},
 	}
 	for _, tt := range tests {

@@ -422,7 +422,7 @@ func (s *State) checkSigned(e Entry, b ActionSigned) (func(), error) {
 
 // checkConfirmed wants a record named exactly where a passkey is claimed.
 func checkConfirmed(e Entry) error {
-	by := ""
+	by := "passkey"
 	switch b := e.decoded.(type) {
 	case ClientPaired:
 		by = b.By
@@ -434,11 +434,17 @@ func checkConfirmed(e Entry) error {
 		by = b.By
 	case PolicyChanged:
 		by = b.By
+	case PasskeyAdded, PasskeyRemoved, ActConfirmed:
+	case RequestAnswered:
+		// A decline needs no passkey, and may have one.
+		if b.Confirmation != "" && b.Outcome != "declined" {
+			return contradict(CodeConfirmation, "of what ends a request only a decline is confirmed")
+		}
+		return nil
 	default:
-		by = "passkey"
+		return nil
 	}
-	c, ok := e.Confirmation()
-	if ok && (by == "passkey") != (c.Record != "") {
+	if (by == "passkey") != (e.Record() != "") {
 		return contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")
 	}
 	return nil

@@ -149,7 +149,7 @@ func (v *verifier) run(entries iter.Seq[[]byte], pins Pins) {
 			return
 		}
 		v.compare(e)
-		if !e.Kind.Unkeyed() {
+		if !e.Unkeyed() {
 			v.keyed = e.Seq
 		}
 		before = &e

@@ -119,6 +119,10 @@ type Backup struct {
 //	action.signed   the client's row and, where by is "grant", the grant's, with their MACs
 //	moment.resolved the client's row, with its MAC
 //
+// A decline that a passkey confirms carries what it declines: moment.declined the same bytes as
+// moment.resolved, request.answered the session and the two documents of journal.AskDigest as Envelope and
+// Payload.
+//
 // An entry by "passkey", and every one that always needs a passkey, names the digest of the record that
 // the ceremony Confirmation gave; the commit verifies it, uses it up, and does the act. What it must
 // be over, journal.Entry.Confirmation computes. A client's or grant's row may then be as old as its ceremony.
@@ -133,6 +137,7 @@ type Act struct {
 	Moment   []byte   // bytes of the binding moment (kind moment.resolved; kind action.signed where it names a moment)
 	Behind   []byte   // received bytes of what was presented behind its options, or nil (kind moment.resolved)
 	Permits  []Permit // rows the guard needs, in any order
+	Session  string   // kind request.answered, where confirmed: the session that was asked in
 	// Confirmation is the id of the ceremony behind the act ([Begun]), or empty.
 	Confirmation string
 }

@@ -188,7 +188,7 @@ type Report struct {
 	SignerPinned bool
 	// PasskeyPinned says that a pinned log key took the confirmation from a pinned passkey.
 	PasskeyPinned bool
-	By            string // "click", "grant" or "passkey"; empty where nothing was signed or approved
+	By            string // "click", "grant" or "passkey"; empty where nothing was signed, approved or confirmed
 	At            int64  // the vault's clock, milliseconds since epoch
 	Address       string // that signed, or empty
 }
@@ -249,7 +249,10 @@ func (r *Receipt) Verify(pins Pins) Report {
 	case journal.MomentResolved:
 		p.By = b.By
 		r.verifyMoment(&p, b)
+	case journal.RequestAnswered:
+		p.By = byPasskey(b.Confirmation)
 	case journal.MomentDeclined:
+		p.By = byPasskey(b.Confirmation)
 		r.verifyMoment(&p, journal.MomentResolved{
 			Moment: b.Moment, Client: b.Client, Session: b.Session, EnvelopeDigest: b.EnvelopeDigest, Choice: string(moment.ChoseDecline),
 			Option: -1, ResolutionDigest: b.ResolutionDigest,
@@ -259,6 +262,15 @@ func (r *Receipt) Verify(pins Pins) Report {
 	p.PasskeyPinned = p.PasskeyPinned && p.Valid
 	p.LogPinned, p.SignerPinned = p.LogPinned && p.Valid, p.SignerPinned && p.Valid
 	return p
+}
+
+// byPasskey says what stands behind a decline: a passkey where it names a record, and else nothing that anybody could
+// check.
+func byPasskey(record string) string {
+	if record == "" {
+		return ""
+	}
+	return "passkey"
 }
 
 func onCard(f confirm.CardFields, h journal.Head) bool {

@@ -325,8 +325,8 @@ func TestContextText(t *testing.T) {
 }
 
 func TestKinds(t *testing.T) {
-	// What may be done by a click is the owner's choice for these two alone.
-	byPolicy := []Kind{MomentResolution, ActionSign}
+	// What may be done by a click is the owner's choice for these alone.
+	byPolicy := []Kind{MomentResolution, ActionSign, RequestDecline}
 	seen := map[Kind]bool{}
 	for _, r := range Kinds() {
 		t.Run(string(r.Kind), func(t *testing.T) {

@@ -16,6 +16,7 @@ const (
 	MintExport       Kind = "mint.export"
 	MomentResolution Kind = "moment.resolution"
 	ActionSign       Kind = "action.sign"
+	RequestDecline   Kind = "request.decline"
 	ClientPair       Kind = "client.pair"
 	GrantMake        Kind = "grant.make"
 	SocketAdd        Kind = "socket.add"
@@ -36,7 +37,8 @@ type KindRule struct {
 	Document bool // document and role are required
 	Binding  bool // authorization_binding is required
 	// ByPolicy says that the act is confirmed by passkey only where the owner
-	// wants it so. All others always are; no policy loosens them.
+	// wants it so: by a rule, or because it is asked for from another terminal.
+	// All others always are; no policy loosens them.
 	ByPolicy bool
 	// Over says, in words, which bytes the digest is over.
 	Over string
@@ -52,6 +54,7 @@ var kinds = []KindRule{
 	{Kind: MintExport, Over: "the canonical act, which names domain and recipient"},
 	{Kind: MomentResolution, Binding: true, ByPolicy: true, Over: "the canonical resolution that is returned"},
 	{Kind: ActionSign, ByPolicy: true, Over: "the canonical act, which names the envelope and the payload's digest"},
+	{Kind: RequestDecline, ByPolicy: true, Over: "the canonical act, which names the request and the digest of what was asked"},
 	{Kind: ClientPair, Over: "the canonical permit of the client"},
 	{Kind: GrantMake, Over: "the canonical permit of the grant"},
 	{Kind: SocketAdd, Over: "the canonical act, which names the user"},
