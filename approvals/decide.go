@@ -177,7 +177,7 @@ func (d *Desk) sheet(it *item) (Sheet, error) {
 		if refusal != nil {
 			return Sheet{}, refusal
 		}
-		s.Agent, s.PairedAt = c.permit.Name, c.permit.PairedAt
+		s.Agent, s.Client, s.PairedAt = c.permit.Name, it.client, c.permit.PairedAt
 		if it.moment != nil {
 			s.Moment = d.momentSheet(it.moment)
 		} else {

@@ -112,7 +112,7 @@ type Desk struct {
 	anchored   int64 // boot-time clock
 	anchorDue  bool
 	checkedAt  int64
-	checked    uint64 // entries that were read then
+	checked    uint64        // entries that were read then
 	snapshot   uint64        // seq of the newest snapshot entry
 	gate       chan struct{} // closed at lock
 	led        *ledger

@@ -115,6 +115,7 @@ type Sheet struct {
 	Digest   string // 0x and 64 hex digits over the sheet's canonical content
 	Kind     ItemKind
 	Agent    string // owner's name, or empty
+	Client   string // client id, or empty
 	PairedAt int64
 	Session  string
 	Since    int64

@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"vault/approvals/asked"
+	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
@@ -332,7 +332,7 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 			// The grant was confirmed when it was made.
 			return passed{sign: &action{env, domain, digest, b.Address}}, nil
 		}
-		if err := s.byPolicy(by, asked.Signature(b.Client, env, payload.Value())...); err != nil {
+		if err := s.byPolicy(by, facts.Signature(b.Client, env, payload.Value())...); err != nil {
 			return passed{}, err
 		}
 	}

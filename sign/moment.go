@@ -1,7 +1,7 @@
 package sign
 
 import (
-	"vault/approvals/asked"
+	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
@@ -35,7 +35,7 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 	}
 	class := env.Content().DecisionClass
 	if !selected {
-		return s.byPolicy(b.By, asked.Resolution(b.Client, class))
+		return s.byPolicy(b.By, facts.Resolution(b.Client, class))
 	}
 	if _, err := sheet.Select(option); err != nil {
 		return refuse(codeActionMismatch, "the action that was shown is not the option's, or cannot be signed")
@@ -47,7 +47,7 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 	if row.ActionDigest != b.ActionDigest || with != b.SignWith {
 		return refuse(codeWrongResolution, "the entry names another action or signing envelope than the option has")
 	}
-	return s.byPolicy(b.By, asked.Option(b.Client, class, row)...)
+	return s.byPolicy(b.By, facts.Option(b.Client, class, row)...)
 }
 
 // laid reads what was laid before the owner, and the resolution: envelope and sheet must have the digests that the entry

@@ -85,6 +85,7 @@ type Action struct {
 	Kind   Kind
 	Digest string // recomputed from the bytes presented: sha256: and 64 hex digits
 	Fields []Field
+	Value  jcs.Value // the whole action, as it was presented
 }
 
 // Row is one option as it is shown.
@@ -201,7 +202,7 @@ func (row *Row) present(b Behind, path string) error {
 		return f
 	}
 	kind := kindOf(v, b.Action, row.SignWith != nil)
-	row.Action = &Action{Kind: kind, Digest: DigestOf(v.Canonical()), Fields: fields(v, kind)}
+	row.Action = &Action{Kind: kind, Digest: DigestOf(v.Canonical()), Fields: fields(v, kind), Value: v}
 	if row.Action.Digest != row.ActionDigest {
 		row.Blocked = ActionMismatch
 		return nil

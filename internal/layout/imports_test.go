@@ -26,7 +26,7 @@ var (
 	// the product must compute alike, who owns a folder.
 	leaves = []string{
 		"derive/jcs", "derive/tag",
-		"approvals/plain", "approvals/fourwords", "approvals/handshake", "approvals/unconfirmed", "approvals/means",
+		"approvals/plain", "approvals/fourwords", "approvals/handshake", "approvals/unconfirmed", "approvals/means", "approvals/reasons",
 		"internal/ownfolder", "internal/passphrase",
 	}
 
@@ -34,7 +34,7 @@ var (
 	// both sides of the line import them.
 	documents = of(leaves,
 		"derive/envelope", "derive/confirm", "derive/confirm/answer",
-		"approvals/moment", "approvals/moment/reading", "approvals/sow",
+		"approvals/moment", "approvals/moment/reading", "approvals/sow", "approvals/facts",
 		"approvals/keys", "approvals/journal", "approvals/permit", "approvals/receipt",
 	)
 
@@ -59,6 +59,7 @@ var table = []row{
 	{folder: "approvals/fourwords", desk: true},
 	{folder: "approvals/unconfirmed", desk: true},
 	{folder: "approvals/means", desk: true},
+	{folder: "approvals/reasons", desk: true},
 	{folder: "approvals/handshake", may: of("derive/jcs", "derive/tag"), desk: true},
 	{folder: "internal/ownfolder", desk: true},
 	{folder: "internal/passphrase", desk: true},
@@ -73,6 +74,7 @@ var table = []row{
 	{folder: "approvals/sow/money", desk: true},
 	{folder: "approvals/sow/span", desk: true},
 	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
+	{folder: "approvals/facts", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/moment"), desk: true},
 	{folder: "approvals/journal", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit"), desk: true},
 	{folder: "approvals/receipt", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/journal", "approvals/moment"), desk: true},
 	{folder: "approvals/keys", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/journal"), desk: true},
