@@ -227,3 +227,10 @@ func talk(t *testing.T, d *desk, steps ...step) string {
 	}
 	return dev.out.String()
 }
+
+// screen is what was printed so far.
+func (d *device) screen() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.out.String()
+}

@@ -2,6 +2,8 @@ package terminal
 
 import (
 	"context"
+	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -143,5 +145,60 @@ func TestDecliningIsAKey(t *testing.T) {
 	)
 	if len(d.decided) != 1 || d.decided[0].Verdict != approvals.VerdictDecline || d.decided[0].Confirm {
 		t.Errorf("decided %+v", d.decided)
+	}
+}
+
+// closing is a terminal at which nobody types. When a prompt of it ends, the desk changes once more.
+type closing struct {
+	device
+	ended  chan struct{} // closed when the reading is to end
+	closed func()
+}
+
+func (d *closing) Read([]byte) (int, error) {
+	<-d.ended
+	return 0, os.ErrDeadlineExceeded
+}
+
+func (d *closing) SetReadDeadline(at time.Time) error {
+	if !at.IsZero() {
+		close(d.ended)
+	}
+	return nil
+}
+
+func (d *closing) Raw() (func() error, error) {
+	d.ended = make(chan struct{})
+	return func() error { d.closed(); return nil }, nil
+}
+
+// A passkey that answers at once changes the ceremony twice while one prompt is being closed. What came last is shown.
+func TestChangesWhileThePromptCloses(t *testing.T) {
+	d := &desk{status: approvals.Status{State: approvals.StateOpen}, passkeys: onePasskey()}
+	d.ceremony = newCeremony(approvals.Outcome{})
+	dev := &closing{device: *newDevice(t)}
+	taking, done := &approvals.CeremonyView{For: "r_1", State: approvals.CeremonyTaking}, make(chan struct{})
+	dev.closed = func() {
+		d.ceremony.set(taking)
+		close(done)
+	}
+	s := New(d, NewConsole(dev, dev.now), dev.now, time.UTC, func(error) string { return "" })
+	out, err := s.confirmed(t.Context(), func(context.Context) (approvals.Outcome, error) {
+		d.ceremony.set(&approvals.CeremonyView{For: "r_1", State: approvals.CeremonyOpened})
+		for !strings.Contains(dev.screen(), "b: go back") {
+			runtime.Gosched()
+		}
+		d.ceremony.set(&approvals.CeremonyView{For: "r_1", State: approvals.CeremonyAsking})
+		<-done
+		for !strings.Contains(dev.screen(), "The key process checks it.") {
+			if t.Context().Err() != nil {
+				return approvals.Outcome{}, t.Context().Err()
+			}
+			runtime.Gosched()
+		}
+		return approvals.Outcome{Code: "done"}, nil
+	})
+	if err != nil || out.Code != "done" {
+		t.Errorf("%+v, %v", out, err)
 	}
 }
