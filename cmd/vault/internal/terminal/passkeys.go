@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"vault/approvals"
@@ -262,9 +261,15 @@ func (p *page) rule(r permit.Rule) string {
 func (s *Surface) stricter(ctx context.Context, args []string) error {
 	rules := map[string]permit.Rule{"every": {Scope: permit.ScopeEvery}, "signatures": {Scope: permit.ScopeAction},
 		"decisions": {Scope: permit.ScopeMoment}, "unseen": {Scope: permit.ScopeMoment, Unseen: true}}
-	r, ok := rules[strings.Join(args, " ")]
-	if !ok {
-		return s.console.Print("Type one of every, signatures, decisions, unseen after it.\n")
+	if len(args) == 0 || len(args) > 2 || rules[args[0]].Scope == "" {
+		return s.console.Print("Type one of every, signatures, decisions, unseen after it, and a client where it is about one program alone.\n")
+	}
+	r := rules[args[0]]
+	if len(args) == 2 {
+		r.Client = args[1]
+		if !slices.ContainsFunc(s.owner.Clients(), func(c approvals.ClientView) bool { return c.ID == r.Client && c.Ended == "" }) {
+			return s.console.Print("No program is paired under that. Type the client after it, as agents lists it.\n")
+		}
 	}
 	now := s.owner.Policy()
 	if slices.Contains(now.Rules, r) {

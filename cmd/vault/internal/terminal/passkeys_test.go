@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/permit"
 )
 
 // ceremony plays the desk's part while a decision waits for a passkey: it shows views one after the other. A view
@@ -200,5 +202,52 @@ func TestChangesWhileThePromptCloses(t *testing.T) {
 	})
 	if err != nil || out.Code != "done" {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// ruled is a desk with one program and a policy.
+type ruled struct {
+	desk
+	set []permit.Policy
+}
+
+func (d *ruled) Clients() []approvals.ClientView {
+	return []approvals.ClientView{{ID: "c_1", Name: "Planner"}, {ID: "c_2", Name: "Old", Ended: "revoked"}}
+}
+
+func (d *ruled) Policy() permit.Policy { return permit.Policy{} }
+
+func (d *ruled) SetPolicy(_ context.Context, p permit.Policy) (approvals.Outcome, error) {
+	d.set = append(d.set, p)
+	return approvals.Outcome{Code: approvals.OutcomeDone}, nil
+}
+
+func TestStricterForOneProgram(t *testing.T) {
+	for typed, want := range map[string][]permit.Rule{
+		"decisions":         {{Scope: permit.ScopeMoment}},
+		"every c_1":         {{Scope: permit.ScopeEvery, Client: "c_1"}},
+		"unseen c_1":        {{Scope: permit.ScopeMoment, Unseen: true, Client: "c_1"}},
+		"every c_2":         nil, // it has ended
+		"every c_9":         nil,
+		"every c_1 c_1":     nil,
+		"c_1":               nil,
+		"":                  nil,
+		"signatures travel": nil,
+	} {
+		t.Run(typed, func(t *testing.T) {
+			d := &ruled{}
+			dev := newDevice(t)
+			s := New(d, NewConsole(dev, dev.now), dev.now, time.UTC, func(error) string { return "" })
+			if err := s.stricter(t.Context(), strings.Fields(typed)); err != nil {
+				t.Fatal(err)
+			}
+			var got []permit.Rule
+			for _, p := range d.set {
+				got = append(got, p.Rules...)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("it asks %+v, want %+v; the screen: %s", got, want, dev.screen())
+			}
+		})
 	}
 }
