@@ -194,7 +194,7 @@ func (d *Desk) actionSheet(it *item, c *clientRow) *ActionSheet {
 	f := a.envelope.Fields()
 	out := &ActionSheet{
 		Address: a.address, AgentID: f.AgentID, Operation: f.Operation, Resources: f.Resources, ActionIndex: f.ActionIndex,
-		DecayMode: string(f.Mode), Used: int64(d.led.state.Uses(a.envelope.Hash())), EnvelopeHash: a.envelope.Hash(),
+		DecayMode: string(f.Mode), Used: d.usedOf(a.envelope), EnvelopeHash: a.envelope.Hash(),
 		PayloadType: a.payload.Value().Get("type").Text(), Payload: a.payload.Value(), PayloadText: string(a.payload.Canonical()),
 		PayloadDigest: a.digest,
 	}
@@ -241,8 +241,8 @@ func (d *Desk) grantLimits(a *asked) (uses, until int64) {
 	if d.public.Passkeys > 0 {
 		uses, until = permit.GrantUsesMax-1, d.clock.Now()+permit.GrantMillisMax
 	}
-	if f.MaxUses.Set {
-		uses = min(uses, f.MaxUses.N-int64(d.led.state.Uses(a.envelope.Hash()))-1)
+	if stated, ok := d.usesOf(a.envelope); ok {
+		uses = min(uses, stated-int64(d.led.state.Uses(a.envelope.Hash()))-1)
 	}
 	if f.Window.NotAfter.Set {
 		until = min(until, f.Window.NotAfter.N)

@@ -74,6 +74,12 @@ type Options struct {
 	Random   io.Reader     // nil: crypto/rand
 	Await    time.Duration // how long a call waits for a person; 0: AwaitLimit
 	Demo     bool          // creates throw-away vaults only
+	// SocketPlace is where the socket for a further user is made, unless the owner says so; see package ipc/socket.
+	SocketPlace func(vault string, userID int64) string
+	// SocketServe serves this desk to one further user on a path until stop is called, which blocks until no call is
+	// under way there; removed says that the owner removed the socket. An error may have a method Coded that gives a code.
+	// Nil: nobody else is served.
+	SocketServe func(userID int64, path string) (stop func(removed bool), err error)
 	Patience time.Duration // a key process that has not answered by then, where no person is asked, is ended; 0: 30 s
 }
 
@@ -129,6 +135,10 @@ type Desk struct {
 	envelopes  map[string]*knownEnvelope
 	watchers   map[*watcher]struct{}
 	running    *running // the ceremony that is open, or nil
+
+	further   further
+	suspended map[string]*suspended // by envelope hash
+	turn      int64                 // counts what was refused as suspended
 }
 
 type requestKey struct{ client, id string }
@@ -292,6 +302,7 @@ func (d *Desk) newID(prefix string) (string, error) {
 
 // Close locks the vault, answers who waits, and stops the desk's goroutines.
 func (d *Desk) Close() error {
+	d.shutSockets()
 	err := d.lock(context.Background(), "quit")
 	d.stopOnce.Do(func() {
 		d.mu.Lock()
@@ -326,6 +337,7 @@ func (d *Desk) Run(ctx context.Context) {
 // Tick does what is due by the clock. It blocks on the disk if something is.
 func (d *Desk) Tick(ctx context.Context) {
 	d.expire()
+	d.keepSockets()
 	d.mu.Lock()
 	open := d.keys != nil
 	idle := (open || d.doubtful != nil) && d.clock.Boot()-d.touched >= int64(d.settings.IdleMinutes)*60_000
@@ -448,6 +460,7 @@ func (d *Desk) install(ctx context.Context, k KeyProcess, pub keys.Public) error
 	}}); err != nil {
 		return err
 	}
+	d.keepSockets()
 	d.mu.Lock()
 	due := pub.WordsShown && pub.StartReason == "" && !d.led.state.WordsShown()
 	d.mu.Unlock()

@@ -360,6 +360,11 @@ func (d *Desk) layDown(m *laid, n note) (*laid, Answer, error) {
 		s.written = now
 	}
 	d.lay(m, now, 1)
+	for _, row := range m.sheet.Rows {
+		if row.SignWith != nil && d.isSuspended(row.SignWith) {
+			d.noteSuspended(m.client, row.SignWith)
+		}
+	}
 	return m, Answer{}, nil
 }
 
@@ -815,7 +820,7 @@ func (d *Desk) momentSheet(m *laid) *MomentSheet {
 		if row.SignWith == nil {
 			continue
 		}
-		out.Used[row.Index] = int64(d.led.state.Uses(row.SignWith.Hash()))
+		out.Used[row.Index] = d.usedOf(row.SignWith)
 		if r := d.admits(row.SignWith, 0); r != nil {
 			out.Problems[row.Index] = r.Code
 		}
@@ -1214,6 +1219,7 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 	}
 	a, refusal := d.understand(ctx, Ask{Envelope: with, Payload: canonical})
 	if refusal != nil {
+		d.refusedAsSuspended(client, s.Envelope, refusal)
 		d.refused(key, methodMomentSign, digest, with, refusal.Code)
 		return Answer{}, refusal
 	}

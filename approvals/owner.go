@@ -331,7 +331,7 @@ const (
 // CeremonyView is the ceremony that is open now. There is at most one.
 type CeremonyView struct {
 	// For is what it confirms: the id of an Inbox row, or "enrol", "try", "add", "remove", "policy",
-	// "words", "protection", "card".
+	// "words", "protection", "card", "socket", "readmit".
 	For     string
 	State   CeremonyState
 	Says    []string // what the page says; foreign text in it is hostile
@@ -521,6 +521,22 @@ type Owner interface {
 	SetPolicy(ctx context.Context, p permit.Policy) (Outcome, error)
 	// ExportCard gives the signed owner card, confirmed by a passkey. Where Outcome.Code is not "done" there is none.
 	ExportCard(ctx context.Context) ([]byte, Outcome, error)
+	// Sockets are the sockets for further users of this machine, by user id.
+	Sockets() []SocketView
+	// AddSocket opens one for a user, an account's name or number, on a path, or where one is made usually for "". A
+	// passkey confirms it, always; it may ask, and decides nothing. Outcome.Code beside those of a ceremony:
+	// "unknown_user", "own_user" (the vault's own), "twice" (there is one), "too_many" (8), "socket_path_invalid".
+	AddSocket(ctx context.Context, user, path string) (Outcome, error)
+	// RemoveSocket closes it at once, also while the vault is locked: the calls on it are over when this returns. The
+	// programs that were paired over it stay paired, and reach nothing until there is a socket for their user again.
+	RemoveSocket(ctx context.Context, userID int64) error
+	// Suspended are action envelopes that a restored, copied or rolled-back instance does not sign under, and those that
+	// were admitted again. It reads the disk.
+	Suspended() ([]SuspendedView, error)
+	// Readmit lets one of them be used again, at most uses times in this instance. A passkey confirms it, always: how
+	// often it was used before is not known. Outcome.Code beside those of a ceremony: "unknown_envelope", "twice",
+	// "readmit_limits" (more than it states).
+	Readmit(ctx context.Context, envelopeHash string, uses int64) (Outcome, error)
 	// ClickRates counts approvals by hour and client since an instant (milliseconds since epoch), newest first.
 	ClickRates(since int64) ([]ClickRate, error)
 }

@@ -63,6 +63,7 @@ var words = map[string][2]string{
 	CodeUnknownDomain:     {"The vault has no such domain.", "Take a domain from domain.list."},
 	CodeEnvelopeExpired:   {"The action envelope's window has ended.", "Make an envelope with a later end."},
 	CodeNotYetValid:       {"The action envelope's window has not begun.", "Ask again when it has."},
+	CodeSuspended:         {"Earlier uses of this envelope are not known to this instance of the vault. Nobody was asked.", "Ask the owner to admit it again, or make an envelope that begins now."},
 	CodeUsesSpent:         {"All uses of this action envelope are spent.", "Make an envelope with another action index."},
 	CodeNotShown:          {"Nobody saw this request. This is not a no.", "Ask interactively if a person should see it."},
 	CodeDeclined:          {"A person declined.", "Do not ask the same again without a reason."},

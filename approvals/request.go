@@ -164,6 +164,9 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 	}
 	a, refusal := d.understand(ctx, ask)
 	if refusal != nil {
+		if env, err := d.parsed.envelope(ask.Envelope); err == nil {
+			d.refusedAsSuspended(client, env, refusal)
+		}
 		d.refused(key, methodSign, digest, ask.Envelope, refusal.Code)
 		return Answer{}, refusal
 	}
@@ -372,7 +375,10 @@ func (d *Desk) admits(env *envelope.ActionEnvelope, extra uint64) *Refusal {
 		}
 		return refuse(CodeEnvelopeExpired)
 	}
-	if f.MaxUses.Set && d.led.state.Uses(env.Hash())+extra >= uint64(f.MaxUses.N) {
+	if d.isSuspended(env) {
+		return refuse(CodeSuspended)
+	}
+	if uses, stated := d.usesOf(env); stated && d.led.state.Uses(env.Hash())+extra >= uint64(max(0, uses)) {
 		return refuse(CodeUsesSpent)
 	}
 	return nil

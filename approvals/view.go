@@ -229,6 +229,7 @@ func (v ownerView) NewInstance(ctx context.Context) error {
 		d.opened(k, err)
 		return err
 	}
+	d.keepSockets()
 	d.changed()
 	return d.reopenDomains(ctx, k)
 }

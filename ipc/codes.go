@@ -84,6 +84,7 @@ var codes = []codeRow{
 	{"envelope_expired", FamilyDocument, "", ""},
 	{"not_yet_valid", FamilyDocument, "", ""},
 	{"uses_spent", FamilyDocument, "", ""},
+	{"suspended", FamilyDocument, "", ""},
 	{"moment_differs", FamilyDocument, "", ""},
 	{"action_mismatch", FamilyDocument, "", ""},
 	{"action_not_signable", FamilyDocument, "", ""},

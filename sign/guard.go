@@ -68,7 +68,11 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 	case journal.ActConfirmed:
 		c, _ := e.Confirmation()
 		return s.guardActConfirmed(b, c, e.At)
-	case journal.ClientEnded, journal.GrantEnded:
+	case journal.SocketAdded:
+		return passed{}, s.guardSocketAdded(b)
+	case journal.Readmitted:
+		return passed{}, s.guardReadmitted(b, a)
+	case journal.ClientEnded, journal.GrantEnded, journal.SocketRemoved:
 		return passed{anchor: true}, nil
 	case journal.Snapshot:
 		s.swollen = true
@@ -235,7 +239,8 @@ func (s *Signer) guardGrant(e journal.Entry, b journal.GrantMade, a keys.Act) (p
 	// Never more than the envelope's own.
 	f := env.Fields()
 	used := s.state.Uses(b.EnvelopeHash)
-	if f.MaxUses.Set && b.Uses > f.MaxUses.N-int64(used) ||
+	uses, stated := s.usesOf(env)
+	if stated && b.Uses > uses-int64(used) ||
 		f.Window.NotAfter.Set && b.NotAfter > f.Window.NotAfter.N {
 		return passed{}, refuse(journal.CodeGrantLimits, "the grant asks for more uses or time than its envelope gives")
 	}
@@ -246,6 +251,22 @@ func (s *Signer) guardGrant(e journal.Entry, b journal.GrantMade, a keys.Act) (p
 // named, be open by its window now, and not be suspended. A number of uses that
 // it states binds under every decay mode.
 func (s *Signer) envelope(raw []byte, hash, domainHash string) (*envelope.ActionEnvelope, *envelope.Projection, error) {
+	env, domain, err := s.openEnvelope(raw, hash)
+	if err != nil {
+		return nil, nil, err
+	}
+	if env.DomainHash() != domainHash {
+		return nil, nil, refuse("wrong_domain", "the envelope is of another domain than the entry or grant names")
+	}
+	if uses, stated := s.usesOf(env); stated && uses < 1 && s.suspends(env) {
+		return nil, nil, refuse(codeSuspended, "uses of this envelope before this instance began are not known")
+	}
+	return env, domain, nil
+}
+
+// openEnvelope reads an action envelope that must have the hash named, be of a domain that is open, and be open by its
+// window now.
+func (s *Signer) openEnvelope(raw []byte, hash string) (*envelope.ActionEnvelope, *envelope.Projection, error) {
 	env, err := s.readEnvelope(raw)
 	if err != nil {
 		return nil, nil, refuse(codeMalformed, "the envelope is not an action envelope")
@@ -253,20 +274,13 @@ func (s *Signer) envelope(raw []byte, hash, domainHash string) (*envelope.Action
 	if env.Hash() != hash {
 		return nil, nil, refuse("wrong_envelope", "the envelope is another one than the entry names")
 	}
-	if env.DomainHash() != domainHash {
-		return nil, nil, refuse("wrong_domain", "the envelope is of another domain than the entry or grant names")
-	}
-	domain, ok := s.domains[domainHash]
+	domain, ok := s.domains[env.DomainHash()]
 	if !ok {
 		return nil, nil, refuse(journal.CodeUnknownDomain, "the domain is not open")
 	}
 	early, late := s.clock.read()
 	if env.Admits(early) != nil || env.Admits(late) != nil {
 		return nil, nil, refuse("window_closed", "the envelope's time window is not open")
-	}
-	f := env.Fields()
-	if s.state.Reason() != "" && f.MaxUses.Set && (!f.Window.NotBefore.Set || f.Window.NotBefore.N < s.state.StartedAt()) {
-		return nil, nil, refuse(codeSuspended, "uses of this envelope before this instance began are not known")
 	}
 	return env, domain, nil
 }
@@ -299,7 +313,7 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 	if err != nil {
 		return passed{}, err
 	}
-	if f := env.Fields(); f.MaxUses.Set && (f.MaxUses.N < 0 || b.Use > uint64(f.MaxUses.N)) {
+	if uses, stated := s.usesOf(env); stated && (uses < 0 || b.Use > uint64(uses)) {
 		return passed{}, refuse("uses_spent", "the envelope's uses are spent")
 	}
 	payload, err := envelope.ParsePayload(a.Payload)

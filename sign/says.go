@@ -175,6 +175,10 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 			}
 		}
 		return nil, errNotThisPasskey
+	case journal.SocketAdded:
+		return socketSays(b), nil
+	case journal.Readmitted:
+		return s.readmitSays(b, a)
 	case journal.PolicyChanged:
 		next, err := permit.ParsePolicy([]byte(b.To))
 		if err != nil {

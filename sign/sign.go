@@ -36,7 +36,7 @@ type Clock interface {
 }
 
 // Config is what a [Signer] needs. All members are needed but Fault, Backup,
-// OpenBackup and Page.
+// OpenBackup and Page; User matters to sockets for further users.
 type Config struct {
 	Custody custody.Config
 	Clock   Clock
@@ -53,6 +53,8 @@ type Config struct {
 	// part and writes the store's copy where r says. [custody.ErrWrongPassphrase]
 	// means that the passphrase does not open it. Nil: no backup can be restored.
 	OpenBackup func(ctx context.Context, r keys.Restore, passphrase *custody.Secret) (sealed []byte, err error)
+	// User is this process's own user id as the kernel counts, or -1 where there is none.
+	User int64
 	// Page starts the helper of one ceremony. Nil: there are no ceremonies.
 	Page func(context.Context) (Page, error)
 }
@@ -183,6 +185,8 @@ const (
 	codeBadPermit     = "bad_permit"
 	codeNotDone       = "not_done"
 	codeNotBackup     = "not_backup"
+	codeOwnUser       = "own_user"
+	codeReadmitLimits = "readmit_limits"
 )
 
 var errNoPasskey = refuse(keys.CodeNoPasskey, "this needs a passkey and none is enrolled")

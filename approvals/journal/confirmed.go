@@ -57,6 +57,14 @@ func (e Entry) Confirmation() (Confirmed, bool) {
 		record := b.Confirmation
 		b.Confirmation = ""
 		return ofAct(confirm.PolicyLoosen, b, record), true
+	case SocketAdded:
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofAct(confirm.SocketAdd, b, record), true
+	case Readmitted:
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofAct(confirm.InstanceReadmit, b, record), true
 	case ActConfirmed:
 		if confirm.Kind(b.Act) == confirm.CardExport {
 			return Confirmed{confirm.CardExport, b.Digest[2:], nil, b.Confirmation}, true
@@ -87,6 +95,10 @@ func (e Entry) Record() string {
 	case PasskeyRemoved:
 		return b.Confirmation
 	case PolicyChanged:
+		return b.Confirmation
+	case SocketAdded:
+		return b.Confirmation
+	case Readmitted:
 		return b.Confirmation
 	case ActConfirmed:
 		return b.Confirmation

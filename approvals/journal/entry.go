@@ -338,6 +338,24 @@ var bodies = map[Kind]func(*strict.Object) any{
 			Confirmation: o.Text("confirmation", strict.Hash),
 		}
 	},
+	KindSocketAdded: func(o *strict.Object) any {
+		return SocketAdded{
+			UserID:       o.Int("user_id", 0, MaxUserID),
+			Path:         o.Text("path", IsSocketPath),
+			Confirmation: o.Text("confirmation", strict.Hash),
+		}
+	},
+	KindSocketRemoved: func(o *strict.Object) any {
+		return SocketRemoved{UserID: o.Int("user_id", 0, MaxUserID)}
+	},
+	KindReadmitted: func(o *strict.Object) any {
+		return Readmitted{
+			What:         o.Text("what", strict.Is("envelope")),
+			Hash:         o.Text("hash", strict.Hash),
+			Uses:         o.Int("uses", 1, strict.MaxInt),
+			Confirmation: o.Text("confirmation", strict.Hash),
+		}
+	},
 	KindSnapshot: func(o *strict.Object) any {
 		return Snapshot{StateSHA256: o.Text("state_sha256", strict.Hash)}
 	},

@@ -45,13 +45,16 @@ const (
 	KindPasskeyRemoved    Kind = "passkey.removed"
 	KindPolicyChanged     Kind = "policy.changed"
 	KindActConfirmed      Kind = "act.confirmed" // of what is done outside the log, before it is done
+	KindSocketAdded       Kind = "socket.added"
+	KindSocketRemoved     Kind = "socket.removed"      // (unkeyed)
+	KindReadmitted        Kind = "instance.readmitted" // of what a new instance suspends
 	KindSnapshot          Kind = "snapshot"
 )
 
 // Unkeyed says whether entries of this kind may be made while the vault is locked; see [Entry.Unkeyed].
 func (k Kind) Unkeyed() bool {
 	switch k {
-	case KindClientEnded, KindGrantEnded, KindRequestAnswered, KindRequestSeen, KindLocked,
+	case KindClientEnded, KindGrantEnded, KindSocketRemoved, KindRequestAnswered, KindRequestSeen, KindLocked,
 		KindMomentSeen, KindMomentDeclined, KindMomentEnded, KindMomentNoted, KindMomentMissed:
 		return true
 	}

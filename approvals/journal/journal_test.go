@@ -158,6 +158,9 @@ func TestEveryKindIsReadBack(t *testing.T) {
 		KindPasskeyRemoved:    PasskeyRemoved{"pQECAyYg", testHash(1)},
 		KindPolicyChanged:     PolicyChanged{testHash(1), `{"rules":[]}`, "click", ""},
 		KindActConfirmed:      ActConfirmed{"recovery.show", "", "", testHash(1), testHash(2)},
+		KindSocketAdded:       SocketAdded{1001, "/tmp/agent-vault-00112233-1001/s.sock", testHash(2)},
+		KindSocketRemoved:     SocketRemoved{1001},
+		KindReadmitted:        Readmitted{"envelope", testHash(9), 3, testHash(2)},
 		KindSnapshot:          Snapshot{testHash(5)},
 	} {
 		t.Run(string(kind), func(t *testing.T) {
@@ -182,8 +185,8 @@ func TestEveryKindIsReadBack(t *testing.T) {
 			}
 		})
 	}
-	if len(bodies) != 26 {
-		t.Errorf("%d kinds; this test knows 26", len(bodies))
+	if len(bodies) != 29 {
+		t.Errorf("%d kinds; this test knows 29", len(bodies))
 	}
 }
 
@@ -251,6 +254,14 @@ func TestContradictions(t *testing.T) {
 		}, CodeConfirmation},
 		{"a passkey without a record", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.By = "passkey"; return m }, CodeConfirmation},
 		{"a record without a passkey", nil, KindMomentResolved, func(*book) any { m := resolvedMoment(0); m.Confirmation = testHash(2); return m }, CodeConfirmation},
+		{"a second socket for one user", func(b *book) { b.add(KindSocketAdded, socketFor(1)) }, KindSocketAdded, func(*book) any { return socketFor(1) }, CodeTwice},
+		{"a ninth socket", func(b *book) {
+			for id := range int64(MaxSockets) {
+				b.add(KindSocketAdded, socketFor(id))
+			}
+		}, KindSocketAdded, func(*book) any { return socketFor(MaxSockets) }, CodeTooMany},
+		{"removing a socket that is not there", func(b *book) { b.add(KindSocketAdded, socketFor(1)) }, KindSocketRemoved, func(*book) any { return SocketRemoved{2} }, CodeUnknownSocket},
+		{"readmitted in a log that begins with its root", nil, KindReadmitted, func(*book) any { return Readmitted{"envelope", testHash(9), 1, testHash(2)} }, CodeNotSuspended},
 		{"wrong snapshot", nil, KindSnapshot, func(*book) any { return Snapshot{testHash(1)} }, CodeWrongSnapshot},
 	}
 	for _, tt := range tests {
@@ -270,6 +281,68 @@ func TestContradictions(t *testing.T) {
 				t.Error("a refused entry changed the state")
 			}
 		})
+	}
+}
+
+func socketFor(id int64) SocketAdded {
+	return SocketAdded{UserID: id, Path: fmt.Sprintf("/tmp/v-%d/s.sock", id), Confirmation: testHash(2)}
+}
+
+// Sockets come and go, and what was admitted again is admitted once; both are in the state that a snapshot covers.
+func TestSocketsAndReadmissions(t *testing.T) {
+	b := &book{t: t, at: testStart}
+	b.key = newBook(t).key
+	b.pub, _ = b.key.PublicKey()
+	b.add(KindInstanceStarted, InstanceStarted{testVault, b.pub, b.pub, "copied"})
+	bare := b.state.Canonical()
+	b.add(KindSocketAdded, socketFor(2))
+	b.add(KindSocketAdded, socketFor(1))
+	b.add(KindReadmitted, Readmitted{"envelope", testHash(9), 3, testHash(2)})
+	if err := b.state.Apply(b.make(KindReadmitted, Readmitted{"envelope", testHash(9), 4, testHash(2)})); err == nil {
+		t.Error("admitted again twice")
+	}
+	list := b.state.Sockets()
+	if len(list) != 2 || list[0].UserID != 1 || list[1] != (SocketState{2, "/tmp/v-2/s.sock", testStart + 2000}) {
+		t.Errorf("%+v", list)
+	}
+	if x, ok := b.state.Readmitted(testHash(9)); !ok || x.Uses != 3 || len(b.state.AllReadmitted()) != 1 {
+		t.Errorf("%+v", x)
+	}
+	raw := b.state.Canonical()
+	if bytes.Contains(bare, []byte("sockets")) || !bytes.Contains(raw, []byte(`"sockets":2`)) {
+		t.Error("a state without sockets says so, or one with does not")
+	}
+	back, err := ParseState(raw)
+	if err != nil || back.SHA256() != b.state.SHA256() || !slices.Equal(back.Sockets(), list) {
+		t.Fatalf("%v", err)
+	}
+	for i := range raw {
+		wrong := bytes.Clone(raw)
+		wrong[i] ^= 1
+		if s, err := ParseState(wrong); err == nil && !bytes.Equal(s.Canonical(), wrong) {
+			t.Fatalf("byte %d changes nothing", i)
+		}
+	}
+	b.add(KindSocketRemoved, SocketRemoved{2})
+	b.add(KindSocketAdded, socketFor(2))
+	if _, ok := b.state.Socket(2); !ok {
+		t.Error("it cannot be added again")
+	}
+}
+
+// What is no path of a socket is no entry.
+func TestSocketPath(t *testing.T) {
+	for path, ok := range map[string]bool{
+		"/tmp/a/s.sock": true, "/": false, "": false, "tmp/s": false, "/tmp/../s": false, "/tmp//s": false, "/tmp/s/": false, "/tmp/a\nb": false,
+		"/tmp/\u202e": false, "/tmp/\ufffd": false, "@abstract": false, "/" + strings.Repeat("a", MaxSocketPath): false,
+	} {
+		if IsSocketPath(path) != ok {
+			t.Errorf("%q: %v", path, !ok)
+		}
+		_, _, err := New(testInstance, 2, testHash(1), testStart, KindSocketAdded, SocketAdded{1, path, testHash(2)})
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", path, err)
+		}
 	}
 }
 

@@ -36,6 +36,9 @@ type State struct {
 	moments map[string]MomentState
 	uses    map[[32]byte]useCount
 
+	sockets    map[int64]SocketState      // nil where there are none
+	readmitted map[string]ReadmittedState // the same, by hash
+
 	parsed string // SHA256 of the bytes the state was parsed from, until an entry is applied
 }
 
@@ -313,6 +316,15 @@ func (s *State) check(e Entry) (func(), error) {
 			return nil, contradict(CodeUnknownClient, "the log shows no such client")
 		}
 		return s.checkMoment(b.Session, MomentState{ID: b.Moment, Client: b.Client, EnvelopeDigest: b.EnvelopeDigest, Option: -1})
+	case SocketAdded:
+		return s.checkSocket(e, b)
+	case SocketRemoved:
+		if _, ok := s.sockets[b.UserID]; !ok {
+			return nil, contradict(CodeUnknownSocket, "the log shows no socket for this user")
+		}
+		return func() { delete(s.sockets, b.UserID) }, nil
+	case Readmitted:
+		return s.checkReadmitted(e, b)
 	case Snapshot:
 		if b.StateSHA256 != s.SHA256() {
 			return nil, contradict(CodeWrongSnapshot, "the snapshot is not of the state before it")
@@ -434,7 +446,7 @@ func checkConfirmed(e Entry) error {
 		by = b.By
 	case PolicyChanged:
 		by = b.By
-	case PasskeyAdded, PasskeyRemoved, ActConfirmed:
+	case PasskeyAdded, PasskeyRemoved, ActConfirmed, SocketAdded, Readmitted:
 	case RequestAnswered:
 		// A decline needs no passkey, and may have one.
 		if b.Confirmation != "" && b.Outcome != "declined" {
@@ -508,7 +520,7 @@ func key(hash string) (k [32]byte) {
 	return k
 }
 
-func sorted[V any](m map[string]V, by func(V) string) []V {
+func sorted[K, O cmp.Ordered, V any](m map[K]V, by func(V) O) []V {
 	out := slices.AppendSeq(make([]V, 0, len(m)), maps.Values(m))
 	slices.SortFunc(out, func(a, b V) int { return cmp.Compare(by(a), by(b)) })
 	return out
@@ -533,6 +545,8 @@ type stateHead struct {
 	Clients   int    `json:"clients"`
 	Grants    int    `json:"grants"`
 	Moments   int    `json:"moments,omitzero"`
+	Sockets   int    `json:"sockets,omitzero"`
+	Readmits  int    `json:"readmitted,omitzero"`
 	Uses      int    `json:"uses"`
 }
 
@@ -559,7 +573,7 @@ func (s *State) appendRows(out []byte) []byte {
 	out = appendLine(out, stateHead{
 		Type: "vault.logState", V: 1, Vault: s.vault, Instance: s.instance, OwnerKey: s.ownerKey, LogKey: s.logKey,
 		Demo: s.demo, Reason: s.reason, StartedAt: s.started, Words: s.words, Seq: s.seq, Hash: s.Hash(), At: s.at,
-		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Uses: len(s.uses),
+		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Sockets: len(s.sockets), Readmits: len(s.readmitted), Uses: len(s.uses),
 	})
 	for _, d := range s.Domains() {
 		out = appendLine(out, d)
@@ -572,6 +586,12 @@ func (s *State) appendRows(out []byte) []byte {
 	}
 	for _, m := range sorted(s.moments, func(m MomentState) string { return m.ID }) {
 		out = appendLine(out, m)
+	}
+	for _, x := range s.Sockets() {
+		out = appendLine(out, x)
+	}
+	for _, x := range s.AllReadmitted() {
+		out = appendLine(out, x)
 	}
 	return out
 }
@@ -637,6 +657,26 @@ func ParseState(raw []byte) (*State, error) {
 			return nil, err
 		}
 		s.moments[m.ID] = m
+	}
+	if h.Sockets > 0 {
+		s.sockets = map[int64]SocketState{}
+	}
+	for range h.Sockets {
+		var x SocketState
+		if rest, err = readLine(rest, &x); err != nil {
+			return nil, err
+		}
+		s.sockets[x.UserID] = x
+	}
+	if h.Readmits > 0 {
+		s.readmitted = map[string]ReadmittedState{}
+	}
+	for range h.Readmits {
+		var x ReadmittedState
+		if rest, err = readLine(rest, &x); err != nil {
+			return nil, err
+		}
+		s.readmitted[x.Hash] = x
 	}
 	notCanonical := errors.New("parse log state: bytes are not in canonical form")
 	rows := raw[:len(raw)-len(rest)]

@@ -100,6 +100,7 @@ func serve(dir string) int {
 	runner := hygiene.Runner{Path: self, Stderr: os.Stderr}
 	kdf := custody.HelperKDF{Runner: runner}
 	signer := sign.New(sign.Config{
+		User: int64(os.Geteuid()),
 		Custody: custody.Config{
 			Dir: dir, Rand: rand.Reader, Now: time.Now, KDF: kdf,
 			Keyring:  custody.OSKeyring{Runner: runner},

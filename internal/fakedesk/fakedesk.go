@@ -42,6 +42,9 @@ type Desk struct {
 	Rules  permit.Policy
 	Clicks []approvals.ClickRate
 
+	Further []approvals.SocketView    // answer of Sockets
+	Hung    []approvals.SuspendedView // answer of Suspended
+
 	Decisions []approvals.Decision // what Decide was called with
 	Shut      []string             // what Closed was called with
 	Calls     []string             // names of other calls that change something
