@@ -80,7 +80,7 @@ type Options struct {
 	// under way there; removed says that the owner removed the socket. An error may have a method Coded that gives a code.
 	// Nil: nobody else is served.
 	SocketServe func(userID int64, path string) (stop func(removed bool), err error)
-	Patience time.Duration // a key process that has not answered by then, where no person is asked, is ended; 0: 30 s
+	Patience    time.Duration // a key process that has not answered by then, where no person is asked, is ended; 0: 30 s
 }
 
 // Desk is where agents ask, a person decides, and keys sign. It is safe for

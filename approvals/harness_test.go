@@ -186,6 +186,7 @@ type world struct {
 	owner  approvals.Owner
 	agents approvals.Agents
 	await  time.Duration
+	serve  func(userID int64, path string) (stop func(removed bool), err error)
 }
 
 func newWorld(t *testing.T) *world {
@@ -202,7 +203,8 @@ func newWorld(t *testing.T) *world {
 // start opens the desk, as a program that begins.
 func (w *world) start() {
 	w.t.Helper()
-	d, err := approvals.New(context.Background(), approvals.Options{Folder: w.dir, Launcher: w.keys, Clock: w.clock, Await: w.await})
+	d, err := approvals.New(context.Background(), approvals.Options{Folder: w.dir, Launcher: w.keys, Clock: w.clock, Await: w.await,
+		SocketServe: w.serve, SocketPlace: func(vault string, userID int64) string { return fmt.Sprintf("/tmp/v-%s-%d/s.sock", vault[:8], userID) }})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -227,4 +227,3 @@ func (v ownerView) Readmit(ctx context.Context, hash string, uses int64) (Outcom
 	}})
 	return outcomeOf(err)
 }
-

@@ -240,7 +240,7 @@ func (r *Receipt) Verify(pins Pins) Report {
 		p.By = b.By
 	case journal.PasskeyAdded:
 		p.By = b.By
-	case journal.PasskeyRemoved, journal.ActConfirmed:
+	case journal.PasskeyRemoved, journal.ActConfirmed, journal.SocketAdded, journal.Readmitted:
 		p.By = "passkey"
 	case journal.ClientPaired:
 		p.By = b.By
