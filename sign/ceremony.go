@@ -243,6 +243,9 @@ func (s *Signer) describe(c *ceremony, ask keys.Ask) error {
 		if err != nil {
 			return refuse(codeMalformed, "the entry is not one of a log")
 		}
+		if e, err = s.placed(e); err != nil {
+			return err
+		}
 		want, ok := e.Confirmation()
 		if !ok || want.Record != journal.Zero || want.Kind == confirm.PasskeyTry || e.Kind == journal.KindActConfirmed {
 			return refuse(codeMalformed, "this is not an act that a ceremony begins with")
@@ -268,6 +271,17 @@ func (s *Signer) describe(c *ceremony, ask keys.Ask) error {
 		c.rpID = s.usedName()
 	}
 	return nil
+}
+
+// placed is an entry as it would stand at the head now. Others are committed while one is drafted, and what is
+// confirmed is the act, not its place.
+func (s *Signer) placed(e journal.Entry) (journal.Entry, error) {
+	body := e.Decoded()
+	if b, ok := body.(journal.ActionSigned); ok {
+		b.Use = s.state.Uses(b.EnvelopeHash) + 1
+		body = b
+	}
+	return journal.Make(e.Instance, s.state.Seq()+1, s.state.Hash(), e.At, e.Kind, body)
 }
 
 // tryDigest is what the pending passkey's own first answer is over: the entry that enrols it as the first.

@@ -806,3 +806,26 @@ func TestMomentByPasskey(t *testing.T) {
 		})
 	}
 }
+
+// TestCeremonyBeginsWhileOthersSign: what is asked about may have been drafted before other acts were taken.
+func TestCeremonyBeginsWhileOthersSign(t *testing.T) {
+	d := open(t)
+	d.browse()
+	d.enrol()
+	act, make := d.signedByPasskey(d.fields())
+	act.Entry = d.entry(journal.KindActionSigned, make(journal.Zero))
+	other, signing := d.action(d.fields(), `{"note":3}`)
+	d.must(journal.KindActionSigned, other, signing)
+	begun := d.begin(keys.Ask{Act: &act})
+	st := d.steps(begun.ID)
+	act.Confirmation = begun.ID
+	d.verifies(d.must(journal.KindActionSigned, make(st.Record), act).Evidence)
+	// A draft of another log is none.
+	raw, _, err := journal.New(strings.Repeat("0", 32), 2, journal.HashOf(nil), d.clock.Now(), journal.KindActionSigned, make(journal.Zero))
+	if err != nil {
+		t.Fatal(err)
+	}
+	act.Entry = raw
+	_, err = d.signer.Begin(t.Context(), keys.Ask{Act: &act})
+	wantCode(t, err, journal.CodeOtherInstance)
+}
