@@ -28,6 +28,8 @@ type Listener struct {
 	made  fs.FileInfo
 	once  sync.Once
 	err   error
+
+	further bool // made by ListenFor
 }
 
 // Listen makes the socket with mode 0600. The last folder of the path is made, 0700,
@@ -140,6 +142,11 @@ func dial(ctx context.Context, path string, uid int) (net.Conn, error) {
 	if err := checkSocket(p, uid); err != nil {
 		return nil, err
 	}
+	return connect(ctx, p, int64(uid))
+}
+
+// connect connects to a checked path and asks the kernel who listens.
+func connect(ctx context.Context, p place, owner int64) (net.Conn, error) {
 	addr, done, err := address(p)
 	if err != nil {
 		return nil, err
@@ -158,7 +165,7 @@ func dial(ctx context.Context, path string, uid int) (net.Conn, error) {
 		_ = conn.Close()
 		return nil, fail(CodeFailed, p.given, "ask who listens", err)
 	}
-	if other != int64(uid) {
+	if other != owner {
 		_ = conn.Close()
 		return nil, fail(CodeWrongUser, p.given, "the socket is served by another user", nil)
 	}

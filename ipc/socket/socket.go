@@ -12,12 +12,18 @@ package socket
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"runtime"
+	"strconv"
 )
 
 // Env is the environment variable that names the socket.
 const Env = "VAULT_SOCK"
+
+// OwnerEnv is the environment variable that names the user whose vault it is, by account or number, for an agent that runs
+// under another: see [DialOwner]. Without it the vault is this user's own.
+const OwnerEnv = "VAULT_SOCK_OWNER"
 
 // Code names why a socket was not made or not used. The texts are stable.
 type Code string
@@ -32,6 +38,8 @@ const (
 	CodeInUse       Code = "socket_in_use"        // another vault listens here
 	CodeAbsent      Code = "socket_absent"        // nobody listens here
 	CodeWrongUser   Code = "wrong_user"           // the other end belongs to another user
+	CodeUnsupported Code = "socket_unsupported"   // this system has no sockets for further users
+	CodeOwner       Code = "socket_owner_unknown" // VAULT_SOCK_OWNER names no user
 	CodeFailed      Code = "socket_failed"        // the system refused; see the wrapped error
 )
 
@@ -50,6 +58,9 @@ func (e *Error) Error() string {
 	}
 	return fmt.Sprintf("%s: %s: %s", e.Code, e.Detail, e.Path)
 }
+
+// Coded gives the code as a text.
+func (e *Error) Coded() string { return string(e.Code) }
 
 // Unwrap gives the system's error.
 func (e *Error) Unwrap() error { return e.Err }
@@ -71,6 +82,10 @@ func (e *Error) Remedy() string {
 		return "Use the vault that is running, or end it first."
 	case CodeAbsent:
 		return "Start the vault, or set VAULT_SOCK to where it listens."
+	case CodeUnsupported:
+		return "Run the agent under the vault's own account."
+	case CodeOwner:
+		return "Set VAULT_SOCK_OWNER to the account, or user id, that the vault runs under."
 	case CodeWrongUser:
 		return "Run both programs under the same account."
 	}
@@ -123,6 +138,26 @@ func PathFrom(getenv func(string) string) (string, error) {
 		return filepath.Join(home, ".agent-vault", "s.sock"), nil
 	}
 	return "", fail(CodePathUnknown, "", "no place for the socket", nil)
+}
+
+// OwnerFrom is the user id whose vault an environment names, this process's own where it names none. The error is an
+// *Error.
+func OwnerFrom(getenv func(string) string) (int64, error) {
+	name := getenv(OwnerEnv)
+	if name == "" {
+		return int64(os.Geteuid()), nil
+	}
+	if id, err := strconv.ParseUint(name, 10, 32); err == nil {
+		return int64(id), nil
+	}
+	u, err := user.Lookup(name)
+	if err == nil {
+		var id uint64
+		if id, err = strconv.ParseUint(u.Uid, 10, 32); err == nil {
+			return int64(id), nil
+		}
+	}
+	return 0, fail(CodeOwner, "", "there is no such user here", err)
 }
 
 func checkName(path string) error {
