@@ -10,6 +10,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/journal"
+	"vault/approvals/reasons"
 	"vault/ui/hostile"
 	"vault/ui/look"
 	"vault/ui/parts"
@@ -138,9 +139,8 @@ func (p *activityPage) verdict(u *UI) fyne.CanvasObject {
 		}
 		return parts.Banner(parts.Alarm, "error", what, "Signing has stopped. Export what is here before you do anything else.", nil)
 	}
-	entries := max(st.Entries, 0)
 	if st.CheckedAt == 0 {
-		return parts.Banner(parts.Calm, "info", plural(entries, "entry", "entries")+", not verified since the vault was started", "Verify reads every entry and compares it with the signed head.", nil)
+		return parts.Banner(parts.Calm, "info", plural(st.Entries, "entry", "entries")+", not verified since the vault was started", "Verify reads every entry and compares it with the signed head.", nil)
 	}
 	more := "Checked " + u.ago(st.CheckedAt) + ", to the signed head."
 	if p.report != nil {
@@ -151,11 +151,14 @@ func (p *activityPage) verdict(u *UI) fyne.CanvasObject {
 			more += " No keyring keeps the head here: a cut since your last receipt would not show."
 		}
 	}
+	if st.Entries > st.Checked {
+		more += " Since then " + plural(st.Entries-st.Checked, "more was", "more were") + " written."
+	}
 	if st.Entries > st.Covered {
 		more += " " + plural(st.Entries-st.Covered, "entry is", "entries are") + " not yet covered by a signed head."
 	}
 	return parts.Sunk(look.Well, 6, parts.Pad(12, 14, 12, 14, parts.Row(12, look.NewIcon("proven", 16, look.Ink),
-		parts.Grow(look.Para(look.Run{Text: plural(entries, "entry", "entries") + ", unbroken. ", Style: look.Strong, Color: look.Ink}, look.Run{Text: more, Style: look.Body, Color: look.Ink2})))))
+		parts.Grow(look.Para(look.Run{Text: plural(st.Checked, "entry", "entries") + ", unbroken. ", Style: look.Strong, Color: look.Ink}, look.Run{Text: more, Style: look.Body, Color: look.Ink2})))))
 }
 
 // entry is one line of the log; tapping it opens its fields.
@@ -317,13 +320,17 @@ func (u *UI) eventWords(e approvals.Event) (icon string, what []look.Run, more s
 		if n, err := strconv.ParseUint(field(e, "folded"), 10, 64); err == nil && n > 0 {
 			more = plural(n, "other was refused before it", "others were refused before it")
 		}
-		if why, ok := refusedWords[field(e, "reason")]; ok {
+		if why, ok := reasons.Refused(field(e, "reason")); ok {
 			return "cross", []look.Run{own("Refused: " + why)}, more
 		}
 		return "cross", append([]look.Run{own("Refused: ")}, value(orUnknown(field(e, "reason")))...), more
 	case journal.KindMomentResolved:
 		switch field(e, "choice") {
 		case "option":
+			if a, ok := u.answeredAt(e.Seq); ok && a.Label != "" {
+				runs := append([]look.Run{own("You selected “")}, listed(look.Small, look.Ink, a.Label)...)
+				return "check", append(runs, own("”")), by()
+			}
 			n, _ := strconv.Atoi(field(e, "option"))
 			return "check", []look.Run{own(fmt.Sprintf("You selected option %d", n+1))}, by()
 		case "answer":
@@ -346,10 +353,13 @@ func (u *UI) eventWords(e approvals.Event) (icon string, what []look.Run, more s
 	case journal.KindMomentDeclined:
 		return icon, []look.Run{own("You declined a decision")}, "nothing was authorised"
 	case journal.KindMomentNoted:
-		return icon, append([]look.Run{own("Could not be shown as a decision: ")}, value(orUnknown(field(e, "reason")))...), "nothing was decided"
+		return icon, []look.Run{own("Could not be shown as a decision. " + reasons.Note(field(e, "reason")))}, "nothing was decided"
 	case journal.KindMomentMissed:
 		return icon, []look.Run{own("Selected, not performed: it came with another action")}, "nothing was signed"
 	case journal.KindMomentEnded:
+		if why, ok := reasons.Ended(field(e, "reason")); ok {
+			return icon, []look.Run{own("A decision ended unanswered: " + why)}, "nothing was decided"
+		}
 		return icon, append([]look.Run{own("A decision ended unanswered: ")}, value(orUnknown(field(e, "reason")))...), "nothing was decided"
 	case journal.KindDomainCreated:
 		return icon, append([]look.Run{own("Made the domain ")}, value(field(e, "domain_id"))...), ""

@@ -20,6 +20,7 @@ type asking struct {
 	u       *UI
 	view    approvals.CeremonyView
 	failed  string // code of why it ended, or ""
+	again   func() // asks the same anew; nil where that is done elsewhere
 	compare *question
 	gate    *gate
 	buttons map[string]*parts.Button
@@ -215,6 +216,13 @@ func (a *asking) panel(who string, back func()) (status, buttons fyne.CanvasObje
 			back()
 		}
 	}), parts.Spring()}
+	if a.again != nil && unconfirmed.Again(a.failed) {
+		line = append(line, a.button("key", "Open the page again", func() {
+			if a.gate.open() {
+				a.again()
+			}
+		}))
+	}
 	if link {
 		line = append(line, a.button("copy", "Copy link", func() { a.u.app.Clipboard().SetContent(a.view.Link) }))
 	}
@@ -247,10 +255,20 @@ func endCode(out approvals.Outcome, err error) string {
 	return ""
 }
 
+func (s *sheet) newAsking(v approvals.CeremonyView) *asking {
+	a := newAsking(s.u, v, s, func() { s.root.Refresh() })
+	a.again = func() {
+		s.asking = nil
+		s.arrange(s.compact)
+		s.decide()
+	}
+	return a
+}
+
 // confirm shows the confirmation in the place of the sheet's answers. Nothing else can be done meanwhile.
 func (s *sheet) confirmed(v approvals.CeremonyView) {
 	if s.asking == nil {
-		s.asking = newAsking(s.u, v, s, func() { s.root.Refresh() })
+		s.asking = s.newAsking(v)
 		s.gate.arm()
 		s.arrange(s.compact)
 		s.w.Canvas().Focus(s.heading)
@@ -271,7 +289,7 @@ func (s *sheet) back() {
 		s.u.opts.Go(s.u.owner.CancelCeremony)
 		return
 	}
-	s.asking = nil
+	s.asking, s.unused = nil, a.failed
 	s.gate.arm()
 	s.arrange(s.compact)
 	s.w.Canvas().Focus(s.heading)
@@ -280,7 +298,7 @@ func (s *sheet) back() {
 // unconfirmed shows why nothing was decided, until the owner goes back to the sheet. Who went back is there already.
 func (s *sheet) unconfirmed(code string) {
 	if s.asking == nil {
-		s.asking = newAsking(s.u, approvals.CeremonyView{For: s.doc.ID, State: approvals.CeremonyOpening}, s, func() { s.root.Refresh() })
+		s.asking = s.newAsking(approvals.CeremonyView{For: s.doc.ID, State: approvals.CeremonyOpening})
 	}
 	s.asking.failed = code
 	s.gate.arm()
@@ -366,6 +384,9 @@ func (u *UI) confirm(f func() (approvals.Outcome, error), said *banner, then fun
 					tone, more = parts.Calm, "Nothing was changed."
 				}
 				u.banner = &banner{tone, "info", what, more}
+				if unconfirmed.Again(code) {
+					u.repeat.of, u.repeat.do = u.banner, func() { u.confirm(f, said, then) }
+				}
 			case err != nil:
 				u.banner = problem(err)
 			default:

@@ -24,6 +24,7 @@ type firstRun struct {
 	creation approvals.Creation
 	offered  *offer // after the vault was made, or nil
 	noRing   bool   // no keyring answered when it was looked for
+	making   bool   // the vault is being made; its pages come after the last step of this
 }
 
 func (f *firstRun) init(u *UI) {
@@ -176,6 +177,7 @@ func (f *firstRun) view(u *UI) fyne.CanvasObject {
 func (f *firstRun) run(u *UI) {
 	c := f.creation
 	c.Surface = keys.SurfaceWindow
+	f.making = true
 	u.run("secret", func(ctx context.Context) error {
 		if f.restore {
 			return u.owner.Restore(ctx, c.Protection, keys.SurfaceWindow)
@@ -183,6 +185,7 @@ func (f *firstRun) run(u *UI) {
 		return u.owner.Create(ctx, c)
 	}, func(err error) {
 		f.gate.arm()
+		f.making = false
 		if err == nil {
 			f.locked = false
 			what := "The vault was made"

@@ -10,6 +10,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/keys"
+	"vault/approvals/plain"
 	"vault/ui/hostile"
 	"vault/ui/look"
 	"vault/ui/parts"
@@ -92,15 +93,15 @@ func (u *UI) item(i approvals.Item, place int) fyne.CanvasObject {
 		if i.Merged > 1 {
 			what += fmt.Sprintf(", presented %d times", i.Merged)
 		}
-		quote = look.Para(hostile.Runs(look.Body, look.Ink, i.Stem)...)
+		quote = look.Para(hostile.Runs(look.Body, look.Ink, plain.Folded(i.Stem))...)
 	default:
 		if i.Merged > 1 {
 			what += fmt.Sprintf(", the same one %d times", i.Merged)
 		}
-		runs := hostile.Runs(look.Body, look.Ink, i.Operation)
+		runs := hostile.Runs(look.Body, look.Ink, plain.Folded(i.Operation))
 		if i.Resource != "" {
 			runs = append(runs, look.Run{Text: " on ", Style: look.Body, Color: look.Ink})
-			runs = append(runs, hostile.Runs(look.Body, look.Ink, i.Resource)...)
+			runs = append(runs, hostile.Runs(look.Body, look.Ink, plain.Folded(i.Resource))...)
 		}
 		quote = look.Para(runs...)
 	}
@@ -187,12 +188,42 @@ func (u *UI) decidedToday() fyne.CanvasObject {
 		icon, what, more := u.eventWords(e)
 		m := look.Text(look.Small, look.Ink2, more)
 		m.Align = fyne.TextAlignTrailing
-		rows = append(rows, parts.Middle(32, parts.Cells(8, []float32{56, 20, 0, 260},
-			look.Text(look.Small, look.Ink3, u.at(e.At).Format("15:04")), parts.Middle(18, look.NewIcon(icon, 12, look.Ink)), look.Para(what...), m)))
+		agent := look.Text(look.Small, look.Ink, safe(e.Agent))
+		if e.Agent == "" {
+			agent = look.Text(look.Small, look.Ink3, "ended agent")
+		}
+		text := []fyne.CanvasObject{look.Para(what...)}
+		if a, ok := u.answeredAt(e.Seq); ok {
+			text = append(text, look.Para(listed(look.Small, look.Ink2, a.Stem)...))
+		}
+		rows = append(rows, parts.Pad(7, 0, 7, 0, parts.Cells(8, []float32{48, 20, 150, 0, 130},
+			look.Text(look.Small, look.Ink3, u.at(e.At).Format("15:04")), parts.Middle(18, look.NewIcon(icon, 12, look.Ink)), agent, parts.Column(0, text...), m)))
 	}
 	if len(rows) == 0 {
 		return nil
 	}
 	all := u.button(parts.Quiet, "chevron", "Activity", func() { u.open("activity") }).IconAfter().Small()
 	return parts.Column(0, parts.Row(0, parts.Grow(section("Decided today")), all), parts.Space(0, 4), parts.Lined(rows...))
+}
+
+// listedMost is how much of a text from outside one line of a list shows; the whole stands where the line leads.
+const listedMost = 120
+
+func listed(style look.Style, ink fyne.ThemeColorName, text string) []look.Run {
+	text = plain.Folded(text)
+	short := plain.First(text, listedMost)
+	runs := hostile.Runs(style, ink, short)
+	if short != text {
+		runs = append(runs, look.Run{Text: "…", Style: style, Color: ink})
+	}
+	return runs
+}
+
+// answeredAt is the moment whose end that entry of the log is.
+func (u *UI) answeredAt(seq uint64) (approvals.AnsweredMoment, bool) {
+	i := slices.IndexFunc(u.state.Answered, func(a approvals.AnsweredMoment) bool { return a.Seq == seq && seq > 0 })
+	if i < 0 {
+		return approvals.AnsweredMoment{}, false
+	}
+	return u.state.Answered[i], true
 }

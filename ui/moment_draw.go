@@ -751,6 +751,10 @@ func (m *momentSheet) foot(width float32) []fyne.CanvasObject {
 		out = append(out, parts.Column(4, look.Text(look.CaptionM, look.Ink2, "Your answer, in your own words"), m.answer))
 		gap(d.foot)
 	}
+	if strip := s.unusedStrip(); strip != nil {
+		out = append(out, strip)
+		gap(d.foot)
+	}
 	out = append(out, m.no)
 	gap(min(d.foot, 12))
 	ways := m.ways()
@@ -872,7 +876,11 @@ func (m *momentSheet) stepPage(above []fyne.CanvasObject) fyne.CanvasObject {
 	if parts.NaturalWidth(back)+parts.NaturalWidth(m.s.confirm)+8 > m.width()-48 {
 		buttons = parts.Column(8, parts.Row(0, back, parts.Spring()), m.s.confirm)
 	}
-	foot := []fyne.CanvasObject{parts.Hair(), parts.Pad(14, 24, 10, 24, parts.Column(10, buttons, m.s.reason))}
+	lines := []fyne.CanvasObject{buttons, m.s.reason}
+	if strip := m.s.unusedStrip(); strip != nil {
+		lines = append([]fyne.CanvasObject{strip}, lines...)
+	}
+	foot := []fyne.CanvasObject{parts.Hair(), parts.Pad(14, 24, 10, 24, parts.Column(10, lines...))}
 	if m.s.doc.Frame == "clicks" {
 		foot = append(foot, clickStrip(24))
 	}
@@ -887,7 +895,7 @@ func signNotes(row moment.Row) []string {
 	return row.SignWith.Warnings()
 }
 
-// every lists every field with its exact place, one a line.
+// every lists every field with its exact place, in reading order: two side by side where both are short.
 func (m *momentSheet) every(key string, fields []moment.Field) fyne.CanvasObject {
 	size := 0
 	for _, f := range fields {
@@ -906,5 +914,17 @@ func (m *momentSheet) every(key string, fields []moment.Field) fyne.CanvasObject
 		name = append(name, look.Run{Text: "  ", Style: look.Body, Color: look.Ink})
 		list = append(list, look.Para(append(name, hostile.Runs(look.Mono, look.Ink, value)...)...))
 	}
-	return parts.Column(4, list...)
+	const gap = 24
+	half := (m.width() - 48 - 128 - gap) / 2
+	short := func(i int) bool { return i < len(list) && !large() && parts.NaturalWidth(list[i]) <= half }
+	var rows []fyne.CanvasObject
+	for i := 0; i < len(list); i++ {
+		if short(i) && short(i+1) {
+			rows = append(rows, parts.Cells(gap, []float32{0, 0}, list[i], list[i+1]))
+			i++
+			continue
+		}
+		rows = append(rows, list[i])
+	}
+	return parts.Column(4, rows...)
 }

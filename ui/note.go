@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/reasons"
 	"vault/ui/hostile"
 	"vault/ui/look"
 	"vault/ui/parts"
@@ -47,23 +48,6 @@ func (u *UI) openNote(id string) {
 	})
 }
 
-// reasonWords says why something could not be shown as a decision. The agent's code stands beside it.
-func reasonWords(reason string) string {
-	switch reason {
-	case "no_envelope":
-		return "It holds no decision."
-	case "tool_error":
-		return "Its tool said that it failed."
-	case "too_many_open":
-		return "Too many of its decisions were open already."
-	case "already_answered":
-		return "You answered this before."
-	case "too_large", "too_many_findings", "too_many_recommendations":
-		return "It is larger than a sheet can show."
-	}
-	return "It does not have the form that a sheet needs; nothing of it was repaired."
-}
-
 // notePage is one note: the ordinary answer and the reason. No part of an envelope is on it.
 func (u *UI) notePage() fyne.CanvasObject {
 	doc, n := u.note, u.note.Note
@@ -94,7 +78,7 @@ func (u *UI) notePage() fyne.CanvasObject {
 	}
 	out = append(out, head(who+" sent a decision that could not be shown", "It got its ordinary answer instead. Nothing was decided.", back, gone), parts.Space(0, 16))
 	facts := []fyne.CanvasObject{
-		parts.Pair(128, "Reason", look.Text(look.Body, look.Ink, reasonWords(n.Reason))),
+		parts.Pair(128, "Reason", look.Text(look.Body, look.Ink, reasons.Note(n.Reason))),
 		parts.Pair(128, "Code", hostile.Inline(look.MonoS.Box(20), look.Ink, n.Reason)),
 	}
 	if n.Path != "" {
@@ -158,7 +142,7 @@ func (u *UI) noteRow(i approvals.Item) fyne.CanvasObject {
 	age.Align = fyne.TextAlignTrailing
 	middle := parts.Column(2,
 		look.Para(look.Run{Text: safe(i.Agent), Style: look.Strong, Color: look.Ink}, look.Run{Text: "  " + what, Style: look.Small, Color: look.Ink3}),
-		look.Para(append([]look.Run{{Text: reasonWords(i.Reason) + " ", Style: look.Small, Color: look.Ink2}}, hostile.Runs(look.MonoS.Box(18), look.Ink3, i.Reason)...)...))
+		look.Para(append([]look.Run{{Text: reasons.Note(i.Reason) + " ", Style: look.Small, Color: look.Ink2}}, hostile.Runs(look.MonoS.Box(18), look.Ink3, i.Reason)...)...))
 	act := parts.Row(0, parts.Spring(), u.button(parts.Plain, "", "Read", func() { u.openNote(i.ID) }).Small())
 	return parts.Pad(10, 0, 10, 0, parts.Cells(12, []float32{32, 0, 120}, parts.Pad(2, 8, 2, 8, look.NewIcon("info", 16, look.Ink3)), middle, parts.Column(4, act, age)))
 }

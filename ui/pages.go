@@ -99,7 +99,11 @@ func (u *UI) banners() []fyne.CanvasObject {
 		out = append(out, parts.Banner(b.tone, b.icon, b.what, b.more, button))
 	}
 	if b := u.banner; b != nil {
-		out = append(out, parts.Banner(b.tone, b.icon, b.what, b.more, nil))
+		var again *parts.Button
+		if u.repeat.of == b {
+			again = u.button(parts.Plain, "key", "Open the page again", u.repeat.do)
+		}
+		out = append(out, parts.Banner(b.tone, b.icon, b.what, b.more, again))
 	}
 	if u.asking != nil {
 		return append(out, u.ceremonyPanel())

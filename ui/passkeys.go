@@ -171,6 +171,7 @@ var always = [][2]string{
 type ruled struct {
 	name string // words of ours, with a name the owner gave
 	rule permit.Rule
+	own  bool // a rule that the owner put together
 }
 
 // rules are the lines that can be put behind a passkey: the kinds of approvals, each client and each domain, and
@@ -192,55 +193,44 @@ func (u *UI) rules() []ruled {
 	}
 	for _, r := range u.state.Policy.Rules {
 		if !slices.ContainsFunc(out, func(x ruled) bool { return x.rule == r }) {
-			out = append(out, ruled{name: u.ruleName(r), rule: r})
+			out = append(out, ruled{name: u.ruleName(r), rule: r, own: true})
 		}
 	}
 	return out
 }
 
-// ruleName says what a rule is about.
+// ruleName is what a rule is about, in one text for a line that is also a control's name.
 func (u *UI) ruleName(r permit.Rule) string {
-	words := map[permit.Scope]string{permit.ScopeEvery: "Approvals", permit.ScopeAction: "Signatures", permit.ScopeMoment: "Answers to decisions"}[r.Scope]
-	if r.Client != "" {
-		name := r.Client
-		for _, c := range u.state.Clients {
-			if c.ID == r.Client {
-				name = c.Name
-			}
-		}
-		words += " of " + safe(name)
+	var b strings.Builder
+	for _, x := range u.ruleRuns(look.Body, r) {
+		b.WriteString(x.Text)
 	}
-	if r.Domain != "" {
-		name := short(r.Domain)
-		for _, d := range u.state.Domains {
-			if d.Hash == r.Domain {
-				name = safe(d.ID)
-			}
-		}
-		words += " in " + name
+	return b.String()
+}
+
+// newRule is the way to the form for a rule, or the form.
+func (p *settingsPage) newRule(u *UI) fyne.CanvasObject {
+	if p.asking == "new rule" && p.rule != nil {
+		return p.rule.view(u, p)
 	}
-	for _, x := range [][2]string{{"operation", r.Operation}, {"resource", r.Resource}, {"class", r.Class}} {
-		if x[1] != "" {
-			words += ", " + x[0] + " “" + safe(x[1]) + "”"
-		}
-	}
-	if r.Unseen {
-		words += ", with an action the vault has not seen"
-	}
-	return words
+	return parts.Row(0, u.button(parts.Plain, "plus", "A rule of your own…", func() { p.addRule(u) }).Small(), parts.Spring())
 }
 
 // policyTable shows which acts need a person.
 func (p *settingsPage) policyTable(u *UI, with func(string, fyne.CanvasObject) fyne.CanvasObject) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
-	row := func(name string, value fyne.CanvasObject, act fyne.CanvasObject) fyne.CanvasObject {
-		return parts.Pad(8, 0, 8, 0, parts.Row(16, parts.Grow(parts.Middle(28, look.Text(look.Body, look.Ink, name))), parts.Size(190, 0, parts.Middle(28, value)), parts.Size(130, 0, act)))
+	row := func(x ruled, value fyne.CanvasObject, act fyne.CanvasObject) fyne.CanvasObject {
+		name := look.Text(look.Body, look.Ink, x.name)
+		if x.own {
+			name = look.Para(u.ruleRuns(look.Body, x.rule)...)
+		}
+		return parts.Pad(8, 0, 8, 0, parts.Row(16, parts.Grow(parts.Middle(28, name)), parts.Size(190, 0, parts.Middle(28, value)), parts.Size(130, 0, act)))
 	}
 	for _, a := range always {
-		rows = append(rows, row(a[0], parts.Row(6, look.NewIcon("key", 14, look.Ink), look.Word(look.Small, look.Ink, "passkey, "+a[1])), parts.Space(0, 0)))
+		rows = append(rows, row(ruled{name: a[0]}, parts.Row(6, look.NewIcon("key", 14, look.Ink), look.Word(look.Small, look.Ink, "passkey, "+a[1])), parts.Space(0, 0)))
 	}
 	policy := u.state.Policy
-	for i, x := range u.rules() {
+	for _, x := range u.rules() {
 		on := slices.Contains(policy.Rules, x.rule)
 		value := parts.Row(6, look.NewIcon("person", 14, look.Ink2), look.Word(look.Small, look.Ink2, "a click"))
 		label := "Ask a passkey"
@@ -251,12 +241,13 @@ func (p *settingsPage) policyTable(u *UI, with func(string, fyne.CanvasObject) f
 		case covered(policy, x.rule):
 			value = parts.Row(6, look.NewIcon("key", 14, look.Ink2), look.Word(look.Small, look.Ink2, "passkey, by a rule above"))
 		}
-		key := fmt.Sprint(i)
+		key := fmt.Sprint(x.rule)
 		b := parts.NewButton(parts.Plain, "", label, func() { u.touch(); p.ask(u, "rule "+key) }).Small()
 		b.Watch(u)
 		act := fyne.CanvasObject(parts.Row(0, parts.Spring(), b))
-		rows = append(rows, with("rule "+key, row(x.name, value, act)))
+		rows = append(rows, with("rule "+key, row(x, value, act)))
 	}
+	rows = append(rows, p.classRows(u)...)
 	return parts.Lined(rows...)
 }
 
@@ -269,22 +260,27 @@ func covered(p permit.Policy, r permit.Rule) bool {
 
 // askRule asks whether a line is put behind a passkey, or left to a click again.
 func (p *settingsPage) askRule(u *UI, q *question, key string) {
-	var i int
-	if _, err := fmt.Sscan(key, &i); err != nil || i < 0 || i >= len(u.rules()) {
+	rules := u.rules()
+	i := slices.IndexFunc(rules, func(x ruled) bool { return fmt.Sprint(x.rule) == key })
+	if i < 0 {
 		return
 	}
-	r := u.rules()[i].rule
+	r := rules[i].rule
 	now := u.state.Policy
 	next := permit.Policy{Rules: slices.Clone(now.Rules), Ordinary: now.Ordinary}
-	name, why, blocked := "Ask a passkey for this", "It counts at once, without a passkey: the vault asks more of you, not less.", ""
+	name, why, blocked := "Ask a passkey for this", "", ""
 	said := &banner{parts.Calm, "check", "This needs a passkey now", "A click no longer approves it."}
 	if at := slices.Index(next.Rules, r); at >= 0 {
 		next.Rules = slices.Delete(next.Rules, at, at+1)
-		name, why, blocked = "Leave this to a click", "A passkey confirms it: the vault asks less of you afterwards. A program that controls the screen can click.", u.mayConfirm()
+		name, why, blocked = "Leave this to a click", asksWords(now, next), u.mayConfirm()
 		said = &banner{parts.Calm, "check", "A click approves this from now on", "Programs that control the screen can click."}
+		if !now.Loosens(next) {
+			name, blocked = "Remove this rule", ""
+			said = &banner{parts.Calm, "check", "The rule was removed", "Another rule asks for all of it still."}
+		}
 	} else {
 		next.Rules = append(next.Rules, r)
-		blocked = u.mayConfirm()
+		why, blocked = asksWords(now, next), u.mayConfirm()
 	}
 	q.add(name, why, blocked, func() { p.asking = ""; u.setPolicy(next, said, nil) })
 	q.add("Leave it as it is", "Nothing is changed.", "", p.shut(u))

@@ -16,8 +16,11 @@ import (
 
 // settingsPage shows what protects the vault and how the window behaves.
 type settingsPage struct {
-	asking   string // "protection", "words", "backup", "instance", "enrol", "other name", "remove P", "card", "rule N" or ""
+	asking   string // "protection", "words", "backup", "instance", "enrol", "other name", "remove P", "card", "rule R", "new rule", "class" or ""
 	question *question
+	rule     *ruleForm // of "new rule"
+	class    *parts.Field
+	gate     gate // of the buttons below a field
 }
 
 func (p *settingsPage) view(u *UI) fyne.CanvasObject {
@@ -129,7 +132,7 @@ func (p *settingsPage) view(u *UI) fyne.CanvasObject {
 	return parts.Column(0,
 		head("Settings", ""), parts.Space(0, 18),
 		section("What protects the vault"), parts.Space(0, 6), parts.Lined(security...), parts.Space(0, 24),
-		section("What needs a person"), parts.Space(0, 6), p.policyTable(u, with), parts.Space(0, 8),
+		section("What needs a person"), parts.Space(0, 6), p.policyTable(u, with), parts.Space(0, 12), p.newRule(u), parts.Space(0, 8),
 		look.Text(look.Caption, look.Ink3, "Asking a passkey counts at once. Leaving something to a click again is confirmed by a passkey. Declining needs neither."), parts.Space(0, 24),
 		section("This window"), parts.Space(0, 6), parts.Lined(window...), parts.Space(0, 8),
 		look.Text(look.Caption, look.Ink3, "A notification says that a request is waiting, and nothing else."), parts.Space(0, 24),

@@ -8,6 +8,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/keys"
+	"vault/approvals/unconfirmed"
 	"vault/ui/hostile"
 	"vault/ui/look"
 	"vault/ui/parts"
@@ -48,7 +49,9 @@ type sheet struct {
 	drawn    string  // what refresh has last brought on screen
 	asking   *asking // confirmation by passkey that this decision waits for, or why it came to nothing
 	left     bool    // the owner went back from it
-	named    string  // what is confirmed, where no page shows it
+	unused   string  // why the last confirmation came to nothing, as the sheet says it, or ""
+	again    *parts.Button
+	named    string // what is confirmed, where no page shows it
 }
 
 // openSheet asks the desk for the request and opens its window. One sheet is open at a time.
@@ -117,6 +120,17 @@ func (u *UI) showSheet(doc approvals.Sheet) {
 	if doc.Demo {
 		height += 26
 	}
+	s.again = parts.NewButton(parts.Plain, "key", "Open the page again", s.decide)
+	s.again.Watch(s)
+	changed := s.group.Changed
+	s.group.Changed = func() {
+		if s.unused != "" {
+			s.unused = ""
+			s.gate.arm()
+			s.arrange(s.compact)
+		}
+		changed()
+	}
 	for _, c := range s.group.Choices() {
 		c.Watch(s)
 	}
@@ -152,8 +166,10 @@ func (s *sheet) watch(b *hostile.Block) {
 }
 
 const (
-	closing = "Closing this window decides nothing."
-	nothing = "Nothing selected"
+	closing   = "Closing this window decides nothing."
+	nothing   = "Nothing selected"
+	byPasskey = "Your passkey is asked for, on a page in your browser."
+	noPasskey = "This needs a passkey and none is enrolled. Add one in Settings; the request keeps its place."
 )
 
 // Key implements [parts.Keys]: Escape closes and decides nothing.
@@ -223,9 +239,35 @@ func (s *sheet) arrange(compact bool) {
 	s.refresh()
 }
 
-// closingLine is the last line of a footer: the standing sentence and the button.
+// closingLine is the last line of a footer: the standing sentence and the button, below why a passkey confirmed nothing.
 func (s *sheet) closingLine() fyne.CanvasObject {
-	return parts.Row(12, parts.Grow(s.reason), s.confirm)
+	line := parts.Row(12, parts.Grow(s.reason), s.confirm)
+	if strip := s.unusedStrip(); strip != nil {
+		return parts.Column(10, strip, line)
+	}
+	return line
+}
+
+// unusedStrip says why the last confirmation came to nothing, or is nil.
+func (s *sheet) unusedStrip() fyne.CanvasObject {
+	what, more, ok := unconfirmed.Of(s.unused)
+	if !ok {
+		return nil
+	}
+	tone := parts.Notice
+	if s.unused == "cancelled" {
+		tone = parts.Calm
+	}
+	var again *parts.Button
+	if unconfirmed.Again(s.unused) {
+		again = s.again
+	}
+	return parts.Banner(tone, "info", what, more, again)
+}
+
+// asks says whether a passkey will be asked for a decision.
+func (s *sheet) asks(d approvals.Decision) bool {
+	return s.doc.AsksPasskey(d.Verdict, d.Option, s.u.state.Policy, len(s.u.state.Passkeys))
 }
 
 // seen says whether everything that is longer than its view has been at its end once.
@@ -250,9 +292,13 @@ func (s *sheet) refresh() {
 	if s.over {
 		return
 	}
-	name, why := nothing, ""
+	name, why, asks := nothing, "", false
 	if s.group.Taken() != nil {
-		_, name, why = s.verdict()
+		var d approvals.Decision
+		d, name, why = s.verdict()
+		if asks = s.asks(d); asks && why == "" && len(s.u.state.Passkeys) == 0 {
+			why = noPasskey
+		}
 		name = "Confirm: " + name
 		if s.refused != "" {
 			why = s.refused
@@ -265,13 +311,21 @@ func (s *sheet) refresh() {
 		}
 	}
 	s.confirm.Set(name, s.group.Taken() != nil && why == "" && !s.busy)
+	if asks {
+		s.confirm.Icon("key")
+	} else {
+		s.confirm.Icon("")
+	}
 	if s.moment != nil && s.moment.moved() {
 		return
 	}
 	if why == "" {
 		why = closing
-		if s.moment != nil {
-			why = s.moment.caption()
+		switch {
+		case s.moment != nil:
+			why = s.moment.caption(asks)
+		case asks:
+			why = byPasskey
 		}
 	}
 	s.reason.Set(look.Run{Text: why, Style: look.Caption, Color: look.Ink3})
@@ -306,7 +360,7 @@ func (s *sheet) decide() {
 		return
 	}
 	d.ID, d.Digest = s.doc.ID, s.doc.Digest
-	s.busy, s.named = true, name
+	s.busy, s.named, s.unused = true, name, ""
 	s.refresh()
 	s.u.touch()
 	s.u.opts.Go(func() {
@@ -454,6 +508,7 @@ func (s *sheet) follow(st state) {
 			if s.moment != nil {
 				s.moment.follow(st.Asks)
 			}
+			s.refresh() // what needs a passkey may have changed
 			return
 		}
 	}

@@ -201,23 +201,28 @@ const sendQuestion = "Send the question"
 
 const heldBack = "Held back: this looks like recovery words. Nobody who asks for them needs them."
 
-// name is what an option is called on the button: its label, or its number where the label is long or
-// holds what has to be marked.
+// name is what an option is called on the button: its label, or its number where the label is long, holds
+// what has to be marked, or is one of the vault's own answers.
 func (m *momentSheet) name(i int) string {
 	label := m.c.Options[i].Label
-	if t := plain.One(label); utf8.RuneCountInString(label) > 60 || !t.Clean() || t.Folded > 0 {
+	if t := plain.One(label); utf8.RuneCountInString(label) > 60 || !t.Clean() || t.Folded > 0 || slices.ContainsFunc(m.notes, func(n reading.Note) bool { return n.Code == reading.OwnLabel && n.Index == i }) {
 		return fmt.Sprintf("option %d", i+1)
 	}
 	return label
 }
 
-// caption is the standing sentence of the footer.
-func (m *momentSheet) caption() string {
+// caption is the standing sentence of the footer; asks says that a passkey will be asked for what is selected.
+func (m *momentSheet) caption(asks bool) string {
 	switch t := m.s.group.Taken(); {
+	case t != nil && t == m.wrong, t != nil && t == m.own:
+		if asks {
+			return t.Why + " Your passkey is asked for."
+		}
+		return t.Why
+	case asks:
+		return byPasskey
 	case m.step:
 		return closing
-	case t != nil && t == m.wrong, t != nil && t == m.own:
-		return t.Why
 	case t != nil && m.s.size.Width >= 860:
 		return closing + " You can change your answer until you confirm."
 	case !m.c.FreeText || !m.c.Dialogue:
@@ -294,7 +299,7 @@ func (m *momentSheet) back() {
 	if !m.step {
 		return
 	}
-	m.step = false
+	m.step, m.s.unused = false, ""
 	m.s.gate.arm()
 	m.s.arrange(false)
 	if t := m.s.group.Taken(); t != nil {

@@ -73,15 +73,19 @@ type UI struct {
 	earlier  *approvals.AnsweredMoment
 	noteText *hostile.Block
 	banner   *banner // what came of the last thing the owner did
-	busy     string  // what the vault is doing for the owner, or ""
-	first    firstRun
-	agents   agentsPage
-	domains  domainsPage
-	log      activityPage
-	set      settingsPage
-	asking   *asking // confirmation that no open sheet shows, or nil
-	waiting  map[string]bool
-	touched  time.Time
+	repeat   struct {
+		of *banner // the banner that offers it
+		do func()
+	}
+	busy    string // what the vault is doing for the owner, or ""
+	first   firstRun
+	agents  agentsPage
+	domains domainsPage
+	log     activityPage
+	set     settingsPage
+	asking  *asking // confirmation that no open sheet shows, or nil
+	waiting map[string]bool
+	touched time.Time
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -109,6 +113,7 @@ type state struct {
 	Passkeys []approvals.PasskeyView
 	Policy   permit.Policy
 	Clicks   []approvals.ClickRate
+	Answered []approvals.AnsweredMoment // the newest
 }
 
 // banner is a remark of the vault on the page that is open.
@@ -221,6 +226,9 @@ func (u *UI) load() {
 			}
 			if rates, err := u.owner.MomentRates(); err == nil {
 				s.Rates = rates
+			}
+			if answered, err := u.owner.Answered(0, eventsAtOnce); err == nil {
+				s.Answered = answered
 			}
 			s.Passkeys, s.Policy = u.owner.Passkeys(), u.owner.Policy()
 			if clicks, err := u.owner.ClickRates(u.opts.Now().Add(-clicksFor).UnixMilli()); err == nil {
@@ -371,10 +379,11 @@ func (u *UI) rebuild() {
 		return
 	}
 	held, _ := u.main.Canvas().Focused().(*parts.Button)
-	switch u.state.Status.State {
-	case approvals.StateNone:
+	st := u.state.Status.State
+	switch {
+	case st == approvals.StateNone, u.first.making:
 		u.root.set(u.framed(u.first.view(u)))
-	case approvals.StateLocked, approvals.StateOpening:
+	case st == approvals.StateLocked, st == approvals.StateOpening:
 		if u.first.locked {
 			u.root.set(u.framed(u.first.view(u)))
 			break

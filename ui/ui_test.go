@@ -791,7 +791,7 @@ func TestPagesAct(t *testing.T) {
 			s.wait()
 			test.Tap(choice(t, s.ui.Window(), "Revoke support-sender"))
 			press(t, s.root(), "Confirm: Revoke support-sender")
-		}, "[revoke c1]"},
+		}, "[revoke " + fakedesk.SupportSender + "]"},
 		{"leave it", func(t *testing.T, s *stage) {
 			test.Tap(uiwalk.Row(s.root(), "Agents"))
 			press(t, s.root(), "Revoke…")
@@ -811,11 +811,11 @@ func TestPagesAct(t *testing.T) {
 			press(t, s.root(), "Rename")
 			uiwalk.All[*parts.Field](s.root())[0].SetText("mailer")
 			press(t, s.root(), "Save the name")
-		}, "[rename c1 mailer]"},
+		}, "[rename " + fakedesk.SupportSender + " mailer]"},
 		{"lift a block", func(t *testing.T, s *stage) {
 			test.Tap(uiwalk.Row(s.root(), "Agents"))
 			press(t, s.root(), "Lift the block")
-		}, "[unblock c3]"},
+		}, "[unblock " + fakedesk.OldHelper + "]"},
 		{"new domain", func(t *testing.T, s *stage) {
 			test.Tap(uiwalk.Row(s.root(), "Domains"))
 			press(t, s.root(), "New domain")
@@ -938,6 +938,11 @@ func TestViews(t *testing.T) {
 		{"activity", fakedesk.Busy(), page("Activity")},
 		{"settings", fakedesk.Busy(), page("Settings")},
 		{"settings-passkeys", fakedesk.Enrolled(), page("Settings")},
+		{"settings-rule", fakedesk.Enrolled(), func(s *stage) fyne.Window {
+			test.Tap(uiwalk.Row(s.root(), "Settings"))
+			press(s.t, s.root(), "A rule of your own")
+			return s.ui.Window()
+		}},
 		{"ceremony", fakedesk.Enrolled(), func(s *stage) fyne.Window {
 			s.desk.Set(func(d *fakedesk.Desk) { d.Asking = fakedesk.Ceremony("policy", approvals.CeremonyAsking) })
 			return s.ui.Window()

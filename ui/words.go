@@ -153,15 +153,6 @@ var sentences = map[string][2]string{
 	"newer_format":        {"A newer version of Vault made this folder", "It opens for reading only. Nothing was changed."},
 }
 
-// refusedWords say why a request was refused before anybody saw it, where its reason does not say it itself.
-var refusedWords = map[string]string{
-	"not_shown":         "no grant covered it, and it did not want to ask you",
-	"contradiction":     "it says something else than its envelope",
-	"too_many_requests": "it asked too much at once",
-	"cooling_down":      "it asked again after requests stayed unanswered",
-	"malformed":         "it was not as a request must be",
-}
-
 // trouble is the banner for what stops the vault.
 func trouble(t *approvals.Trouble) *banner {
 	s, ok := sentences[t.Code]

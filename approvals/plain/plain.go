@@ -101,6 +101,12 @@ func First(s string, n int) string {
 	return s
 }
 
+// Folded is s with each run of line breaks as one space, for one line of a list that leads to
+// where the whole stands. It checks nothing.
+func Folded(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
 func check(s string, one bool) Text {
 	c := checker{}
 	c.Bytes, c.Runes = len(s), utf8.RuneCountInString(s)

@@ -240,3 +240,11 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func TestFolded(t *testing.T) {
+	for in, want := range map[string]string{"": "", "one": "one", "a\nb": "a b", "a\r\n\r\n\nb\n": "a b", "\n\n": "", "a \u2028b": "a \u2028b"} {
+		if got := Folded(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}

@@ -16,6 +16,18 @@ func Of(code string) (what, more string, ok bool) {
 	return "", "", false
 }
 
+// Again says whether the same can be asked anew after that code: the page did not come to an answer, or the answer was not
+// taken. It is false where something else has to happen first, and for codes that Of does not know.
+func Again(code string) bool {
+	switch code {
+	case "ceremony_open", "cooling", "no_passkey", "name_refused", "already_there", "last_passkey", "passkey_once", "unknown_passkey",
+		"nothing_pending", "passkeys_need_passphrase", "credential_enrolled":
+		return false
+	}
+	_, _, ok := Of(code)
+	return ok
+}
+
 // Codes are all codes that Of knows.
 func Codes() []string {
 	var out []string

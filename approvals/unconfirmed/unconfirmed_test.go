@@ -49,3 +49,15 @@ func TestWordsSayWhatDidNotHappen(t *testing.T) {
 		}
 	}
 }
+
+// Where something else has to happen first, the page is not offered again.
+func TestAgain(t *testing.T) {
+	for code, want := range map[string]bool{
+		"cancelled": true, "page_closed": true, "timed_out": true, "not_opened": true, "contested": true, "wrong_challenge": true,
+		"cooling": false, "no_passkey": false, "ceremony_open": false, "name_refused": false, "last_passkey": false, "": false, "done": false, "declined": false,
+	} {
+		if got := unconfirmed.Again(code); got != want {
+			t.Errorf("%q: %v", code, got)
+		}
+	}
+}

@@ -99,9 +99,12 @@ func MomentOf(id, agent, session string, paired time.Duration, raw []byte, behin
 			m.Addresses[i] = supportAddress
 		}
 	}
-	return approvals.Sheet{ID: id, Digest: sheet.Digest(), Kind: approvals.ItemMoment, Agent: agent, PairedAt: ago(paired), Session: session,
+	return approvals.Sheet{ID: id, Digest: sheet.Digest(), Kind: approvals.ItemMoment, Agent: agent, Client: clients[agent], PairedAt: ago(paired), Session: session,
 		Since: ago(3 * time.Minute), Merged: 1, Moment: m}
 }
+
+// clients are the ids of the sample's agents.
+var clients = map[string]string{"support-sender": SupportSender, "buying-desk": BuyingDesk, "travel-desk": TravelDesk}
 
 const days = 24 * time.Hour
 
@@ -230,7 +233,7 @@ func Arabic() Draft {
 func Deciding() *Desk {
 	d := Busy()
 	d.Stat.Waiting = 4
-	d.Agents[0].ID, d.Agents[0].Name = "c1", "support-sender"
+	d.Agents[0].ID, d.Agents[0].Name = SupportSender, "support-sender"
 	d.Items, d.Sheets = nil, map[string]approvals.Sheet{}
 	d.Put(Moment("m1", "travel-desk", "7f3a", 32*days, Travel()), true)
 	d.Put(Moment("m2", "returns-desk", "55d2", 15*days, Returns()), false)
@@ -244,13 +247,19 @@ func Deciding() *Desk {
 	d.Note("n1", "buying-desk", approvals.NoteSheet{Reason: "option_count", Path: "$.question.options", ToolServer: "stock tools",
 		Payload: moment.Payload{Text: "I could not settle on one supplier.\nMillrace is cheaper, Northloom ships sooner."}})
 	d.Note("n2", "travel-desk", approvals.NoteSheet{Reason: "already_answered", Moment: "m_1"})
-	d.Ended = []approvals.AnsweredMoment{{Moment: "m_1", Client: "c4", Agent: "travel-desk", Session: "7f3a", Stem: "Which seat should be booked?", Choice: moment.ChoseOption,
-		Label: "The aisle seat", EnvelopeDigest: "sha256:" + strings.Repeat("7be0913c", 8), At: ago(50 * time.Minute), Seq: 1270, Repeats: 1}}
+	d.Ended = []approvals.AnsweredMoment{{Moment: "m_1", Client: TravelDesk, Agent: "travel-desk", Session: "7f3a", Stem: "Which seat should be booked?", Choice: moment.ChoseOption,
+		Label: "The aisle seat", EnvelopeDigest: "sha256:" + strings.Repeat("7be0913c", 8), At: ago(50 * time.Minute), Seq: 1285, Repeats: 1},
+		{Moment: "m_2", Client: BuyingDesk, Agent: "buying-desk", Session: "1c90", Stem: "Shall the second supplier be asked\nbefore the order goes out?", Choice: moment.ChoseDecline, Option: -1, At: ago(55 * time.Minute), Seq: 1286}}
+	d.Log = append([]approvals.Event{
+		event(1286, ago(48*time.Minute), "moment.declined", "buying-desk", "moment", "m_2"),
+		event(1285, ago(50*time.Minute), "moment.resolved", "travel-desk", "moment", "m_1", "choice", "option", "option", "0", "by", "click"),
+	}, d.Log...)
+	d.Stat.Entries, d.Stat.Covered = 1286, 1286
 	d.Rates = []approvals.MomentRate{
-		{Client: "c1", Agent: "support-sender", Class: "customer message", HasClass: true, Presented: 41, WithNote: 3, Options: 35, Answers: 3, Questions: 1, Declined: 2},
-		{Client: "c1", Agent: "support-sender", Presented: 6, HatchesOff: 1, DialogueOff: 1, Options: 4, Declined: 2, Fallbacks: 1},
-		{Client: "c2", Agent: "buying-desk", Class: "purchase", HasClass: true, Presented: 18, WithNote: 7, HatchesOff: 9, DialogueOff: 9, Options: 8, Questions: 6, Declined: 4},
-		{Client: "c2", Agent: "buying-desk", Fallbacks: 5},
+		{Client: SupportSender, Agent: "support-sender", Class: "customer message", HasClass: true, Presented: 41, WithNote: 3, Options: 35, Answers: 3, Questions: 1, Declined: 2},
+		{Client: SupportSender, Agent: "support-sender", Presented: 6, HatchesOff: 1, DialogueOff: 1, Options: 4, Declined: 2, Fallbacks: 1},
+		{Client: BuyingDesk, Agent: "buying-desk", Class: "purchase", HasClass: true, Presented: 18, WithNote: 7, HatchesOff: 9, DialogueOff: 9, Options: 8, Questions: 6, Declined: 4},
+		{Client: BuyingDesk, Agent: "buying-desk", Fallbacks: 5},
 	}
 	return d
 }

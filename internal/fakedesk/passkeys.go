@@ -27,12 +27,12 @@ func (d *Desk) enrolled() {
 		{ID: "p_0d5e6f708192a3b4", Kind: "security_key", RPID: "vault-5b1f0c9a.localhost", EnrolledAt: ago(31 * 24 * time.Hour), LastUse: ago(35 * time.Minute), Digits: "480791"},
 		{ID: "p_91f3d0ce7c1e09a4", Kind: "phone", BackupEligible: true, RPID: "vault-5b1f0c9a.localhost", EnrolledAt: ago(30 * 24 * time.Hour), Digits: "022658"},
 	}
-	d.Rules = permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeMoment}, {Scope: permit.ScopeAction, Client: "c2", Operation: "place-order"}}}
+	d.Rules = permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeMoment}, {Scope: permit.ScopeAction, Client: BuyingDesk, Operation: "place-order"}}}
 	hour := func(h int) int64 { return time.Date(2026, 11, 4, h, 0, 0, 0, time.UTC).UnixMilli() }
 	d.Clicks = []approvals.ClickRate{
-		{Client: "c1", Agent: "support-sender", Hour: hour(9), Clicks: 14, Passkeys: 1},
-		{Client: "c2", Agent: "buying-desk", Hour: hour(9), Passkeys: 2},
-		{Client: "c1", Agent: "support-sender", Hour: hour(8), Clicks: 3},
+		{Client: SupportSender, Agent: "support-sender", Hour: hour(9), Clicks: 14, Passkeys: 1},
+		{Client: BuyingDesk, Agent: "buying-desk", Hour: hour(9), Passkeys: 2},
+		{Client: SupportSender, Agent: "support-sender", Hour: hour(8), Clicks: 3},
 	}
 	for id, s := range d.Sheets {
 		s.Frame = ""

@@ -11,6 +11,14 @@ import (
 // Now is the time of the sample: 4 November 2026, 09:43 UTC.
 var Now = time.Date(2026, 11, 4, 9, 43, 20, 0, time.UTC)
 
+// Ids of the sample's clients.
+const (
+	SupportSender = "c_00000000000000c1"
+	BuyingDesk    = "c_00000000000000c2"
+	OldHelper     = "c_00000000000000c3"
+	TravelDesk    = "c_00000000000000c4"
+)
+
 func ago(d time.Duration) int64 { return Now.Add(-d).UnixMilli() }
 
 func ptr[T any](v T) *T { return &v }
@@ -70,7 +78,7 @@ func event(seq uint64, at int64, kind, agent string, fields ...string) approvals
 func Busy() *Desk {
 	d := Fresh()
 	d.Stat.WordsDue, d.Stat.Public.WordsShown = false, true
-	d.Stat.Entries, d.Stat.Covered, d.Stat.CheckedAt, d.Stat.Waiting = 1284, 1284, ago(4*time.Minute), 3
+	d.Stat.Entries, d.Stat.Covered, d.Stat.CheckedAt, d.Stat.Checked, d.Stat.Waiting = 1284, 1284, ago(4*time.Minute), 1282, 3
 	d.Report = approvals.LogReport{Entries: 1284, OK: true, Anchor: "keyring"}
 	d.Doms = []approvals.DomainView{{
 		Hash: "0x4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80917a2ed2b917a80b1fe2a9", ID: "support-ops", Namespace: "example", Kind: "communication",
@@ -84,15 +92,15 @@ func Busy() *Desk {
 	}
 	d.Agents = []approvals.ClientView{
 		{
-			ID: "c1", Name: "support-sender", Claimed: "support-sender 2.1", Executable: "/usr/bin/node", UserID: 1000, PairedAt: ago(34 * 24 * time.Hour), LastSeen: ago(time.Minute), Connected: true, Signatures: 212, Declined: 3,
+			ID: SupportSender, Name: "support-sender", Claimed: "support-sender 2.1", Executable: "/usr/bin/node", UserID: 1000, PairedAt: ago(34 * 24 * time.Hour), LastSeen: ago(time.Minute), Connected: true, Signatures: 212, Declined: 3,
 			Sessions: []approvals.SessionView{{ID: "a41d", LastUsed: ago(time.Minute)}},
 			Grants: []approvals.GrantView{
-				{ID: "g1", Client: "c1", Operation: "send-message", Resources: []string{"channel:support"}, Uses: 10, Used: 3, NotAfter: Now.Add(14 * time.Hour).UnixMilli(), MadeAt: ago(10 * time.Hour), State: "active", By: "click"},
-				{ID: "g2", Client: "c1", Operation: "close-thread", Resources: []string{"channel:support"}, Uses: 5, Used: 5, NotAfter: ago(time.Hour), MadeAt: ago(30 * time.Hour), State: "spent", By: "click"},
+				{ID: "g1", Client: SupportSender, Operation: "send-message", Resources: []string{"channel:support"}, Uses: 10, Used: 3, NotAfter: Now.Add(14 * time.Hour).UnixMilli(), MadeAt: ago(10 * time.Hour), State: "active", By: "click"},
+				{ID: "g2", Client: SupportSender, Operation: "close-thread", Resources: []string{"channel:support"}, Uses: 5, Used: 5, NotAfter: ago(time.Hour), MadeAt: ago(30 * time.Hour), State: "spent", By: "click"},
 			},
 		},
-		{ID: "c2", Name: "buying-desk", Claimed: "Buying Desk Agent", Executable: "/opt/buying/bin/agent", UserID: 1000, PairedAt: ago(20 * 24 * time.Hour), LastSeen: ago(31 * time.Minute), Signatures: 9, Declined: 1},
-		{ID: "c3", Name: "old-helper", Claimed: "admin\u202etool", Executable: "/opt/helper", UserID: 1000, PairedAt: ago(40 * 24 * time.Hour), Ended: "blocked"},
+		{ID: BuyingDesk, Name: "buying-desk", Claimed: "Buying Desk Agent", Executable: "/opt/buying/bin/agent", UserID: 1000, PairedAt: ago(20 * 24 * time.Hour), LastSeen: ago(31 * time.Minute), Signatures: 9, Declined: 1},
+		{ID: OldHelper, Name: "old-helper", Claimed: "admin\u202etool", Executable: "/opt/helper", UserID: 1000, PairedAt: ago(40 * 24 * time.Hour), Ended: "blocked"},
 	}
 	day := func(h, m, s int) int64 { return time.Date(2026, 11, 4, h, m, s, 0, time.UTC).UnixMilli() }
 	yesterday := func(h, m, s int) int64 { return day(h, m, s) - 86400000 }
@@ -122,7 +130,7 @@ func Action(text string) approvals.Sheet {
 	}
 	return approvals.Sheet{
 		ID: "a1", Digest: "0xc7710e58ab12de34f6049a8b1f0c9a7e2d4836a1c0d95e6391f3d0ce04fe9ab2", Kind: approvals.ItemAction,
-		Agent: "support-sender", PairedAt: ago(34 * 24 * time.Hour), Session: "a41d", Since: ago(2 * time.Minute), Until: Now.Add(8 * time.Minute).UnixMilli(), Merged: 1, Frame: "clicks",
+		Agent: "support-sender", Client: SupportSender, PairedAt: ago(34 * 24 * time.Hour), Session: "a41d", Since: ago(2 * time.Minute), Until: Now.Add(8 * time.Minute).UnixMilli(), Merged: 1, Frame: "clicks",
 		Action: &approvals.ActionSheet{
 			Domain:  approvals.DomainView{ID: "support-ops", Namespace: "example", Kind: "communication"},
 			Address: supportAddress, AgentID: "support-bot", Operation: "send-message", Resources: []string{"channel:support", "thread:customer-123"},
@@ -138,7 +146,7 @@ func Action(text string) approvals.Sheet {
 // Hostile is a sheet whose text tries what can be tried.
 func Hostile() approvals.Sheet {
 	s := Action("{\"actionIndex\":0,\"note\":\"Pay to M\u0456llrace\u200bWeaving, \u202e10.042,3 XCR" + spaces(412) + "HL-2291\",\"operation\":\"read-order\",\"resource\":\"supplier:millrace\",\"who\":\"\u0634\u0631\u0643\u0629 \u0627\u0644\u0646\u0642\u0644 24\"}")
-	s.ID, s.Agent, s.Session = "a2", "buying-desk", "b\u202e7"
+	s.ID, s.Agent, s.Client, s.Session = "a2", "buying-desk", BuyingDesk, "b\u202e7"
 	s.Action.Operation, s.Action.Resources = "place-order", []string{"supplier:millrace"}
 	s.Action.PayloadType = ""
 	s.Action.Grantable = false

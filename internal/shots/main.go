@@ -22,6 +22,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"vault/approvals"
+	"vault/approvals/permit"
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
 	"vault/ui"
@@ -120,6 +121,25 @@ func (s *stage) read() {
 	for _, v := range uiwalk.All[*parts.Scroll](s.root()) {
 		v.Inner.ScrollToBottom()
 		v.Inner.OnScrolled(v.Inner.Offset)
+	}
+}
+
+// field types into the field with that placeholder.
+func (s *stage) field(placeholder, text string) {
+	for _, f := range uiwalk.All[*parts.Field](s.root()) {
+		if f.PlaceHolder == placeholder {
+			f.SetText(text)
+			return
+		}
+	}
+	panic("shots: no field " + placeholder)
+}
+
+// below shows the end of the rules of the settings.
+func (s *stage) below() {
+	s.shown.Resize(fyne.NewSize(1180, 900)) // the scroll needs its content laid out
+	for _, v := range uiwalk.All[*parts.Scroll](s.root()) {
+		v.Inner.ScrollToOffset(fyne.NewPos(0, 1000))
 	}
 }
 
@@ -334,6 +354,33 @@ func views() []view {
 			s.press("Decisions")
 		}},
 		{name: "settings-passkeys", desk: fakedesk.Enrolled, size: fyne.NewSize(1180, 1480), do: page("Settings")},
+		{name: "settings-rule", desk: fakedesk.Enrolled, size: fyne.NewSize(1180, 900), do: func(s *stage) {
+			s.row("Settings")
+			s.press("A rule of your own")
+			s.press("Single signatures")
+			s.press("buying-desk")
+			s.field("Any operation", "place-order")
+			s.below()
+		}},
+		{name: "settings-rule-decision", desk: fakedesk.Enrolled, size: fyne.NewSize(1180, 1000), do: func(s *stage) {
+			s.row("Settings")
+			s.press("A rule of your own")
+			s.press("Answers to decisions")
+			s.press("support-sender")
+			s.field("Any class", "customer message")
+			s.below()
+		}},
+		{name: "settings-class", desk: func() *fakedesk.Desk {
+			d := fakedesk.Enrolled()
+			d.Rules.Rules = append(d.Rules.Rules, permit.Rule{Scope: permit.ScopeMoment, Class: "purchase"})
+			d.Rules.Ordinary = []string{"customer message"}
+			return d
+		}, size: fyne.NewSize(1180, 900), do: func(s *stage) {
+			s.row("Settings")
+			s.press("Add a class that you know")
+			s.field("The class, as agents name it", "travel")
+			s.below()
+		}},
 		{name: "settings-enrol", desk: fakedesk.Busy, size: fyne.NewSize(1180, 900), do: func(s *stage) {
 			s.row("Settings")
 			s.press("Enrol a passkey")
@@ -360,6 +407,36 @@ func views() []view {
 			s.desk.Set(func(d *fakedesk.Desk) { d.Stat = fakedesk.Fresh().Stat })
 			s.take("A passkey for every approval")
 		}},
+		{name: "sheet-moment-confirm-900", desk: fakedesk.Deciding, size: wide, do: func(s *stage) {
+			s.sheet("m1")
+			s.shown.Resize(wide)
+			s.confirm("Share dates only")
+		}},
+		{name: "sheet-moment-asks-passkey", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) {
+			s.sheet("m1")
+			s.shown.Resize(small)
+			s.take("Share dates only")
+		}},
+		{name: "sheet-moment-unused", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) {
+			s.sheet("m1")
+			s.confirm("Share dates only")
+			s.wait()
+			s.desk.Outcome.Code = "page_closed"
+			s.press("Confirm")
+			s.wait()
+			s.press("Back, nothing decided")
+		}},
+		{name: "sheet-action-unused", desk: fakedesk.Enrolled, size: sheet, do: func(s *stage) {
+			s.sheet("a1")
+			s.take("Approve and grant more")
+			s.read()
+			s.wait()
+			s.desk.Outcome.Code = "cancelled"
+			s.press("Confirm")
+			s.wait()
+			s.press("Back, nothing decided")
+		}},
+		{name: "sheet-pairing-passkey", desk: fakedesk.Enrolled, size: fyne.NewSize(720, 720), do: func(s *stage) { s.sheet("p1"); s.take("The number is the same") }},
 		{name: "sheet-moment-passkey", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) { s.ceremony("m1", approvals.CeremonyAsking) }},
 		{name: "sheet-moment-passkey-link", desk: fakedesk.DecidingByPasskey, size: small, do: func(s *stage) { s.ceremony("m1", approvals.CeremonyNoBrowser) }},
 		{name: "sheet-moment-passkey-digits", desk: fakedesk.DecidingByPasskey, size: fyne.NewSize(720, 820), do: func(s *stage) { s.ceremony("m1", approvals.CeremonyCompare) }},

@@ -164,6 +164,16 @@ func (b *Button) Bare() *Button { b.bare = true; b.build(); return b }
 // Text gives the label another size at 100 percent.
 func (b *Button) Text(size float32) *Button { b.size = size; b.build(); return b }
 
+// Icon gives the button another icon, or none.
+func (b *Button) Icon(name string) *Button {
+	if b.icon != name {
+		b.icon = name
+		b.build()
+		b.Refresh()
+	}
+	return b
+}
+
 // On presses a filter in.
 func (b *Button) On(on bool) *Button { b.on = on; b.build(); return b }
 

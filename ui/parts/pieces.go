@@ -60,7 +60,11 @@ func Banner(tone Tone, icon, what, more string, button *Button) fyne.CanvasObjec
 	}
 	objs := []fyne.CanvasObject{Pad(2, 0, 0, 0, look.NewIcon(icon, 16, ink)), Grow(Column(0, lines...))}
 	if button != nil {
-		objs = append(objs, button.Small())
+		o := fyne.CanvasObject(button.Small())
+		if len(lines) == 2 {
+			o = Pad(5, 0, 0, 0, o) // on the middle line of both
+		}
+		objs = append(objs, o)
 	}
 	return Over(look.NewBox(fill, "", 6), Pad(12, 14, 12, 14, RowTop(12, objs...)))
 }

@@ -11,6 +11,7 @@ import (
 	"vault/approvals/moment"
 	"vault/approvals/moment/reading"
 	"vault/approvals/plain"
+	"vault/approvals/reasons"
 )
 
 // The keys of a binding moment. Options are numbers.
@@ -146,6 +147,7 @@ func (p *page) note(s approvals.Sheet) {
 		return
 	}
 	p.say("%s sent a decision that could not be shown. It got its ordinary answer instead. Nothing was decided.", p.clean(s.Agent))
+	p.say("%s", reasons.Note(n.Reason))
 	p.field("Reason", n.Reason)
 	if n.Path != "" {
 		p.field("Where", n.Path)

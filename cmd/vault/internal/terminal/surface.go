@@ -12,6 +12,8 @@ import (
 	"vault/approvals"
 	"vault/approvals/fourwords"
 	"vault/approvals/keys"
+	"vault/approvals/plain"
+	"vault/approvals/reasons"
 	"vault/approvals/unconfirmed"
 )
 
@@ -258,12 +260,13 @@ func List(items []approvals.Item, loc *time.Location, ids bool) string {
 		case approvals.ItemPairing:
 			p.say("%d. A program %s, since %s", i+1, itemWords[it.Kind], p.when(it.Since))
 		case approvals.ItemMoment:
-			p.say("%d. %s %s, since %s: %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(it.Stem))
+			p.say("%d. %s %s, since %s: %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(plain.Folded(it.Stem)))
 			if it.Session != "" {
 				p.say("   session | %s", p.clean(it.Session))
 			}
 		case approvals.ItemNote:
-			p.say("%d. %s %s, since %s: %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(it.Reason))
+			p.say("%d. %s %s, since %s: %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), reasons.Note(it.Reason))
+			p.field("   reason", it.Reason)
 			p.say("   for reading only, at any time")
 		default:
 			p.say("%d. %s %s, since %s: %s, on %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(it.Operation), p.clean(it.Resource))
