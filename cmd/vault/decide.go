@@ -84,18 +84,18 @@ func (p *program) showCommand() *cobra.Command {
 func (p *program) decideCommand() *cobra.Command {
 	var name string
 	c := &cobra.Command{
-		Use:   "decide ID DIGEST approve|NUMBER",
+		Use:   "decide ID DIGEST approve|decline|NUMBER",
 		Short: "Have a passkey asked for one request of the vault that is open",
-		Long: "Opens the page on which a passkey approves the request, or selects option NUMBER of a decision.\n" +
+		Long: "Opens the page on which a passkey approves the request, declines it, or selects option NUMBER of a decision.\n" +
 			"DIGEST is that of the sheet, as vault show prints it. Nothing is decided without the passkey, and nothing else can be done here:\n" +
-			"decline in the window, or on the terminal of vault serve.",
-		Args: exactly(3, "the request, the digest of its sheet, and approve or the number of an option"),
+			"any program of your account can run this. In the window, and on the terminal of vault serve, declining needs no passkey.",
+		Args: exactly(3, "the request, the digest of its sheet, and approve, decline or the number of an option"),
 		RunE: func(c *cobra.Command, args []string) error {
 			q := elsewhere.Question{Do: "decide", ID: args[0], Digest: args[1], Verdict: args[2], Name: strings.TrimSpace(name)}
-			if q.Verdict != "approve" {
+			if q.Verdict != "approve" && q.Verdict != "decline" {
 				n, err := strconv.Atoi(q.Verdict)
 				if err != nil || n < 1 || n > 4 {
-					return usageError("say approve, or the number of an option")
+					return usageError("say approve, decline, or the number of an option")
 				}
 				q.Verdict, q.Option = "option", n-1
 			}

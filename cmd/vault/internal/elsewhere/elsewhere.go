@@ -1,8 +1,9 @@
 // Package elsewhere lets the owner look at what waits, and have a passkey asked for
 // it, from another terminal than the desk's own: over a socket in the vault's
 // folder, which only the owner's account can open. It can list, show, and open a
-// ceremony that approves, and nothing else. Any program of the account
-// can ask for that; none can answer the passkey. Looking records nothing.
+// ceremony that approves, selects or declines, and nothing else. Any program of the account
+// can ask for that; none can answer the passkey. Nor are a page's digits compared
+// here: whoever asks for a page must not be who answers for it. Looking records nothing.
 package elsewhere
 
 import (
@@ -37,7 +38,7 @@ type Question struct {
 	Do      string `json:"do"` // "pending" | "show" | "decide"
 	ID      string `json:"id,omitempty"`
 	Digest  string `json:"digest,omitempty"`  // decide: that of the sheet as it was shown
-	Verdict string `json:"verdict,omitempty"` // decide: "approve" | "option"
+	Verdict string `json:"verdict,omitempty"` // decide: "approve" | "option" | "decline"
 	Option  int    `json:"option,omitempty"`  // from 0
 	Name    string `json:"name,omitempty"`    // approve a pairing: the owner's name for the program
 }
@@ -129,7 +130,8 @@ func Answer(ctx context.Context, owner approvals.Owner, loc *time.Location, q Qu
 			tell(refused(err))
 			return
 		}
-		tell(Told{Text: terminal.Render(s, loc), Digest: s.Digest, Code: "done"})
+		asks := terminal.Asks(s, owner.Policy(), len(owner.Passkeys()))
+		tell(Told{Text: terminal.Render(s, loc) + asks, Digest: s.Digest, Code: "done"})
 	case "decide":
 		decide(ctx, owner, loc, q, tell)
 	default:
@@ -153,6 +155,8 @@ func decide(ctx context.Context, owner approvals.Owner, loc *time.Location, q Qu
 		d.Verdict, d.Name = approvals.VerdictApprove, q.Name
 	case "option":
 		d.Verdict, d.Option = approvals.VerdictOption, q.Option
+	case "decline":
+		d.Verdict = approvals.VerdictDecline
 	default:
 		tell(Told{Code: "malformed"})
 		return
@@ -226,7 +230,7 @@ func follow(ctx context.Context, owner approvals.Owner, loc *time.Location, id s
 				shown = v
 				text := terminal.CeremonyText(v, loc)
 				if v.State == approvals.CeremonyCompare {
-					text += "Compare them in the vault's window: it is answered there and nowhere else.\n"
+					text += "Compare them in the vault's window, or on the terminal of vault serve (type compare): any program can type here, so it is not answered here.\n"
 				}
 				tell(Told{Text: text})
 			}

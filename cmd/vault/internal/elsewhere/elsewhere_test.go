@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/permit"
 )
 
 // desk is an owner's desk with one row.
@@ -49,6 +50,7 @@ func (d *desk) Open(ctx context.Context, id string) (approvals.Sheet, error) {
 	d.opens++
 	return d.Look(ctx, id)
 }
+func (d *desk) Policy() permit.Policy             { return permit.Policy{} }
 func (d *desk) Opened() string                    { return d.opened }
 func (d *desk) Closed(string)                     { d.closed++ }
 func (d *desk) Passkeys() []approvals.PasskeyView { return make([]approvals.PasskeyView, d.passkeys) }
@@ -93,6 +95,9 @@ func TestLookingOpensNothing(t *testing.T) {
 		t.Errorf("pending: %q, %+v", text, last)
 	}
 	text, last = ask(d, Question{Do: "show", ID: "p_1"})
+	if !strings.Contains(text, "By passkey: pairing.") || !strings.Contains(text, "vault decide asks for a passkey") {
+		t.Errorf("show does not say what asks for a passkey: %q", text)
+	}
 	if !strings.Contains(text, "004217") || last.Digest != "0x11" || strings.Contains(text, "\x1b") {
 		t.Errorf("show: %q, %+v", text, last)
 	}
@@ -106,7 +111,7 @@ func TestLookingOpensNothing(t *testing.T) {
 
 // Whatever is asked, nothing is decided but by a ceremony: each decision that reaches the desk asks for one.
 func TestDecidingAlwaysAsksForAPasskey(t *testing.T) {
-	for _, verdict := range []string{"approve", "option"} {
+	for _, verdict := range []string{"approve", "option", "decline"} {
 		d := newDesk()
 		if _, last := ask(d, Question{Do: "decide", ID: "p_1", Digest: "0x11", Verdict: verdict}); last.Code != "done" {
 			t.Errorf("%s: %+v", verdict, last)
@@ -128,7 +133,7 @@ func TestWhatIsNotDecided(t *testing.T) {
 		"another digest":   {func(_ *desk, q *Question) { q.Digest = "0x12" }, "changed"},
 		"another request":  {func(_ *desk, q *Question) { q.ID = "p_2" }, "gone"},
 		"a grant":          {func(_ *desk, q *Question) { q.Verdict = "grant" }, "malformed"},
-		"a decline":        {func(_ *desk, q *Question) { q.Verdict = "decline" }, "malformed"},
+		"a block":          {func(_ *desk, q *Question) { q.Verdict = "decline_and_block" }, "malformed"},
 		"an answer":        {func(_ *desk, q *Question) { q.Verdict = "answer" }, "malformed"},
 		"another question": {func(_ *desk, q *Question) { q.Do = "unlock" }, "malformed"},
 	} {

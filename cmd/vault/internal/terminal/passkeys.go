@@ -25,6 +25,8 @@ type ended struct {
 // confirmed does something that waits for a passkey, says how far it is, and takes the owner's answers to it. It returns
 // when f has.
 func (s *Surface) confirmed(ctx context.Context, f func(context.Context) (approvals.Outcome, error)) (approvals.Outcome, error) {
+	s.setConfirming(true)
+	defer s.setConfirming(false)
 	changed := make(chan struct{}, 1)
 	stop := s.owner.Watch(func() {
 		select {
@@ -63,6 +65,12 @@ func (s *Surface) confirmed(ctx context.Context, f func(context.Context) (approv
 			return e.out, errors.Join(e.err, err)
 		}
 	}
+}
+
+func (s *Surface) setConfirming(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.confirming = on
 }
 
 // during keeps a prompt open for as long as the ceremony is in one state. It says whether f has ended.

@@ -30,8 +30,11 @@ type Surface struct {
 	Keyring func(context.Context) bool
 
 	mu      sync.Mutex
-	waiting int  // how many were waiting when it was last looked
-	told    bool // a notice stands on the screen, and the owner has typed nothing since
+	waiting int    // how many were waiting when it was last looked
+	told    bool   // a notice stands on the screen, and the owner has typed nothing since
+	digits  string // of the page that was last told of
+	// confirming: a ceremony that was asked for here is open, and its digits are asked about where it is.
+	confirming bool
 }
 
 // New gives a surface over owner. explain turns an error into a sentence and its
@@ -66,6 +69,7 @@ func commands() []command {
 		{"stricter", "WHAT [CLIENT]", "ask a passkey for every, signatures, decisions or unseen, of one program where its client is named", (*Surface).stricter},
 		{"looser", "N", "drop rule N of the policy; a passkey confirms it", (*Surface).looser},
 		{"card", "FILE", "write the owner card to a new file; a passkey confirms it", (*Surface).card},
+		{"compare", "", "compare the six digits of a page that vault decide opened, where this system does not tell whose it is", (*Surface).compare},
 		{"clicks", "", "what was approved by click and by passkey in the last day", (*Surface).clicks},
 		{"domain", "", "make a domain", (*Surface).domain},
 		{"domains", "", "list the domains with address and fingerprint", (*Surface).domains},
@@ -107,6 +111,7 @@ func (s *Surface) Run(ctx context.Context) error {
 			case <-changed:
 			}
 			s.follow(s.owner.Status().Waiting)
+			s.compares()
 		}
 	}()
 
@@ -335,6 +340,10 @@ func (s *Surface) decide(ctx context.Context, sheet approvals.Sheet) (bool, erro
 	text := Render(sheet, s.loc)
 	words := s.page()
 	list := answers(sheet, words)
+	note := ""
+	if len(s.owner.Passkeys()) > 0 {
+		note = "What you approve here is confirmed with your passkey, on a page in your browser. Declining needs none.\n"
+	}
 	for {
 		if !whole {
 			key, err := s.pages(ctx, text)
@@ -353,7 +362,7 @@ func (s *Surface) decide(ctx context.Context, sheet approvals.Sheet) (bool, erro
 		for _, a := range list {
 			p.say("%s: %s", a.key, a.text)
 		}
-		if err := s.console.Print(p.String()); err != nil {
+		if err := s.console.Print(p.String() + note); err != nil {
 			return false, err
 		}
 		s.console.Inert()
