@@ -114,7 +114,7 @@ func TestSockets(t *testing.T) {
 		t.Fatal(err)
 	}
 	served(1002)
-	if err := w.owner.RemoveSocket(ctx, 1001); code(err) != approvals.CodeGone {
+	if err := w.owner.RemoveSocket(ctx, 1001); code(err) != journal.CodeUnknownSocket {
 		t.Errorf("removed twice: %v", err)
 	}
 

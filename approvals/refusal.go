@@ -3,6 +3,7 @@ package approvals
 import (
 	"errors"
 
+	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
 )
@@ -98,20 +99,21 @@ var words = map[string][2]string{
 	// Of the owner's calls.
 	OutcomeRecoveryWords: {"The text holds twelve recovery words in a row. It was held back.", "Never give recovery words to anybody."},
 
-	OutcomeNoPasskey:  {"This needs a confirmation by passkey, and no passkey is enrolled.", "Enroll a passkey."},
-	OutcomeName:       {"This name cannot be shown on a sheet.", "Take 1 to 64 letters without control characters."},
-	OutcomeNameTaken:  {"Another program has this name.", "Take another name."},
-	OutcomeGrantLimit: {"A grant cannot give so many uses or last so long.", "Take fewer uses or an earlier end."},
-	CodeAnotherOpen:   {"Another request is open.", "Decide or close it first."},
-	CodeNotNext:       {"Another request is next.", "Open the first one."},
-	CodeGone:          {"The request has ended.", "There is nothing to decide."},
-	CodeUnknownClient: {"There is no such program.", "Look at Agents."},
-	CodeUnknownGrant:  {"There is no such grant, or it has ended.", "Look at Agents."},
-	CodeNotCovered:    {"No signed head covers the entry yet.", "Unlock the vault, then try again."},
-	CodeAlreadyOpen:   {"The vault is open, or is being opened.", "Go on, or lock it first."},
-	CodeAlreadyExists: {"There is a vault in this folder.", "Unlock it."},
-	CodeUnlockFirst:   {"A new instance begins after the vault was unlocked.", "Unlock, or restore from the recovery words; the addresses stay the same."},
-	CodeDomainExists:  {"There is such a domain already.", "Take another id."},
+	OutcomeNoPasskey:          {"This needs a confirmation by passkey, and no passkey is enrolled.", "Enroll a passkey."},
+	OutcomeName:               {"This name cannot be shown on a sheet.", "Take 1 to 64 letters without control characters."},
+	OutcomeNameTaken:          {"Another program has this name.", "Take another name."},
+	OutcomeGrantLimit:         {"A grant cannot give so many uses or last so long.", "Take fewer uses or an earlier end."},
+	CodeAnotherOpen:           {"Another request is open.", "Decide or close it first."},
+	CodeNotNext:               {"Another request is next.", "Open the first one."},
+	CodeGone:                  {"The request has ended.", "There is nothing to decide."},
+	CodeUnknownClient:         {"There is no such program.", "Look at Agents."},
+	journal.CodeUnknownSocket: {"There is no socket for that user.", "Look at the list of sockets."},
+	CodeUnknownGrant:          {"There is no such grant, or it has ended.", "Look at Agents."},
+	CodeNotCovered:            {"No signed head covers the entry yet.", "Unlock the vault, then try again."},
+	CodeAlreadyOpen:           {"The vault is open, or is being opened.", "Go on, or lock it first."},
+	CodeAlreadyExists:         {"There is a vault in this folder.", "Unlock it."},
+	CodeUnlockFirst:           {"A new instance begins after the vault was unlocked.", "Unlock, or restore from the recovery words; the addresses stay the same."},
+	CodeDomainExists:          {"There is such a domain already.", "Take another id."},
 }
 
 // lockedMeanwhile tells whoever waited that the vault was locked: unlike a call that comes to a locked vault, it cannot

@@ -187,7 +187,7 @@ func (v ownerView) RemoveSocket(_ context.Context, id int64) error {
 	d := v.d
 	err := d.do(&op{alone: true, anchor: true, build: func(b *batch) error {
 		if _, ok := d.led.state.Socket(id); !ok {
-			return refuse(CodeGone)
+			return refuse(journal.CodeUnknownSocket)
 		}
 		_, err := b.add(journal.KindSocketRemoved, journal.SocketRemoved{UserID: id})
 		return err

@@ -75,7 +75,7 @@ func (p *program) dial(ctx context.Context) (*client.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return client.Dial(ctx, path)
+	return client.DialOwner(ctx, path, p.getenv(socket.OwnerEnv))
 }
 
 // hello connects and proves the pairing kept under name.

@@ -23,8 +23,9 @@ type opened struct {
 	undo []func() error // in the order in which they were opened
 }
 
-// openDesk takes the folder and makes the desk, locked. No agent reaches it yet.
-func (p *program) openDesk(ctx context.Context) (_ *opened, err error) {
+// openDesk takes the folder and makes the desk, locked. No agent reaches it yet; with serves, further users do once it was
+// unlocked.
+func (p *program) openDesk(ctx context.Context, serves bool) (_ *opened, err error) {
 	home, err := p.home()
 	if err != nil {
 		return nil, err
@@ -44,9 +45,13 @@ func (p *program) openDesk(ctx context.Context) (_ *opened, err error) {
 	if err != nil {
 		path = "" // serve says why; the other commands need no socket
 	}
-	o.desk, err = approvals.New(ctx, approvals.Options{
-		Folder: home, Socket: path, Launcher: launcher{folder: home}, Demo: p.demo,
-	})
+	options := approvals.Options{Folder: home, Socket: path, Launcher: launcher{folder: home}, Demo: p.demo, SocketPlace: socket.FurtherPath}
+	if serves {
+		options.SocketServe = func(userID int64, path string) (func(bool), error) {
+			return ipc.Further(o.desk.Agents(), userID, path, p.log)
+		}
+	}
+	o.desk, err = approvals.New(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +85,7 @@ const shutdownPatience = 3 * time.Second
 // startDesk opens the desk and lets agents in, runs surface, and locks and closes
 // everything when it returns. show is what a second start of the program asks for.
 func (p *program) startDesk(ctx context.Context, show func(), surface func(context.Context, *approvals.Desk) error) (err error) {
-	o, err := p.openDesk(ctx)
+	o, err := p.openDesk(ctx, true)
 	if err != nil {
 		return err
 	}

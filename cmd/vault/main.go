@@ -85,6 +85,7 @@ func (p *program) root() *cobra.Command {
 		p.showCommand(),
 		p.decideCommand(),
 		p.cardCommand(),
+		p.socketCommand(),
 		p.versionCommand(),
 		p.secretCommand(),
 		p.ceremonyCommand(),

@@ -33,7 +33,7 @@ func (p *program) mcpCommand() *cobra.Command {
 					return err
 				}
 			}
-			link := &mcp.Link{Path: path, File: file, Name: name}
+			link := &mcp.Link{Path: path, Owner: p.getenv(socket.OwnerEnv), File: file, Name: name}
 			err = mcp.New(mcp.Options{Connect: link.Connect, Session: session, Version: version}).
 				Serve(c.Context(), &sdk.StdioTransport{MaxLineLength: mcp.MaxLine})
 			return errors.Join(err, link.Close())

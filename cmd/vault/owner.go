@@ -31,7 +31,7 @@ func (p *program) withDesk(ctx context.Context, do func(approvals.Owner) error) 
 
 // withAnyDesk is withDesk also where there is no vault yet.
 func (p *program) withAnyDesk(ctx context.Context, do func(approvals.Owner) error) (err error) {
-	o, err := p.openDesk(ctx)
+	o, err := p.openDesk(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -92,7 +92,10 @@ type rig struct {
 	digits chan string
 }
 
-func start(t testing.TB) *rig {
+func start(t testing.TB) *rig { return startWith(t, nil, nil) }
+
+// startWith is start with another key process, and another desk.
+func startWith(t testing.TB, config func(*sign.Config), options func(*approvals.Options, func() *approvals.Desk)) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "v")
 	if err != nil {
@@ -112,7 +115,15 @@ func start(t testing.TB) *rig {
 		Fault:   func(err error) { t.Log("fault:", err) },
 	}
 	sock := filepath.Join(dir, "s.sock")
-	desk, err := approvals.New(t.Context(), approvals.Options{Folder: folder, Socket: sock, Launcher: launcher{cfg}, Clock: clock})
+	if config != nil {
+		config(&cfg)
+	}
+	var desk *approvals.Desk
+	o := approvals.Options{Folder: folder, Socket: sock, Launcher: launcher{cfg}, Clock: clock}
+	if options != nil {
+		options(&o, func() *approvals.Desk { return desk })
+	}
+	desk, err = approvals.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

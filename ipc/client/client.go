@@ -65,6 +65,20 @@ func Dial(ctx context.Context, path string) (*Conn, error) {
 	return &Conn{rpc: jrpc2.NewClient(newLines(c), nil)}, nil
 }
 
+// DialOwner is Dial to the vault of another user, who has added a socket for this one; owner is as the environment variable
+// VAULT_SOCK_OWNER names it, by account or number, or empty for this user's own vault.
+func DialOwner(ctx context.Context, path, owner string) (*Conn, error) {
+	id, err := socket.OwnerOf(owner)
+	if err != nil {
+		return nil, err
+	}
+	c, err := socket.DialOwner(ctx, path, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Conn{rpc: jrpc2.NewClient(newLines(c), nil)}, nil
+}
+
 // Close ends the connection.
 func (c *Conn) Close() error { return c.rpc.Close() }
 

@@ -11,9 +11,10 @@ import (
 // Link connects with a kept pairing, and pairs first where there is none: the calls until then
 // answer with the six digits, which the owner compares with those in the vault.
 type Link struct {
-	Path string // of the socket
-	File string // of the pairing
-	Name string // what the program calls itself
+	Path  string // of the socket
+	Owner string // of the vault, where it is another user's: client.DialOwner
+	File  string // of the pairing
+	Name  string // what the program calls itself
 
 	mu      sync.Mutex
 	pairing *client.Pairing
@@ -33,7 +34,7 @@ func (l *Link) Connect(ctx context.Context) (*client.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := client.Dial(ctx, l.Path)
+	c, err := client.DialOwner(ctx, l.Path, l.Owner)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (a *asking) compare() error {
 
 // pair asks to be paired and keeps what comes of it.
 func (l *Link) pair(ctx context.Context, show func(string)) error {
-	c, err := client.Dial(ctx, l.Path)
+	c, err := client.DialOwner(ctx, l.Path, l.Owner)
 	if err != nil {
 		return err
 	}

@@ -142,8 +142,10 @@ func PathFrom(getenv func(string) string) (string, error) {
 
 // OwnerFrom is the user id whose vault an environment names, this process's own where it names none. The error is an
 // *Error.
-func OwnerFrom(getenv func(string) string) (int64, error) {
-	name := getenv(OwnerEnv)
+func OwnerFrom(getenv func(string) string) (int64, error) { return OwnerOf(getenv(OwnerEnv)) }
+
+// OwnerOf is OwnerFrom for the name itself, which may be empty.
+func OwnerOf(name string) (int64, error) {
 	if name == "" {
 		return int64(os.Geteuid()), nil
 	}

@@ -55,7 +55,7 @@ const exitOrphan = 70
 var (
 	keptNames = []string{
 		"DISPLAY", "XAUTHORITY", "WAYLAND_DISPLAY", "HOME", "USER", "LOGNAME", "DBUS_SESSION_BUS_ADDRESS",
-		"LANG", "PATH", "TERM", "VAULT_SOCK", "VAULT_HOME", "BROWSER", lifelineVar,
+		"LANG", "PATH", "TERM", "VAULT_SOCK", "VAULT_SOCK_OWNER", "VAULT_HOME", "BROWSER", lifelineVar,
 		"KDE_FULL_SESSION", "KDE_SESSION_VERSION", // by these xdg-open finds KDE's opener
 	}
 	keptPrefixes = []string{"XDG_", "LC_", "SSH_"}

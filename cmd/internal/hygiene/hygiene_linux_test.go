@@ -668,7 +668,7 @@ func TestEnvironment(t *testing.T) {
 	for entry, want := range map[string]bool{
 		"DISPLAY=:0": true, "XAUTHORITY=/a": true, "WAYLAND_DISPLAY=w": true, "XDG_RUNTIME_DIR=/r": true, "HOME=/h": true,
 		"DBUS_SESSION_BUS_ADDRESS=unix:": true, "LANG=C": true, "LC_ALL=C": true, "PATH=/bin": true, "TERM=x": true,
-		"SSH_CONNECTION=1": true, "VAULT_SOCK=/s": true, "BROWSER=b": true, "KDE_SESSION_VERSION=6": true,
+		"SSH_CONNECTION=1": true, "VAULT_SOCK=/s": true, "VAULT_SOCK_OWNER=u": true, "BROWSER=b": true, "KDE_SESSION_VERSION=6": true,
 		"FYNE_SCALE=2": false, "GODEBUG=x": false, "GOTRACEBACK=crash": false, "GOGC=off": false, "GOMAXPROCS=1": false,
 		"LD_PRELOAD=x": false, "LD_LIBRARY_PATH=x": false, "VAULT_SOCKET=x": false, "xdg_a=b": false, "nothing": false,
 	} {

@@ -1,7 +1,8 @@
 // Package elsewhere lets the owner look at what waits, and have a passkey asked for
 // it, from another terminal than the desk's own: over a socket in the vault's
-// folder, which only the owner's account can open. It can list, show, and open a
-// ceremony that approves, selects or declines, and nothing else. Any program of the account
+// folder, which only the owner's account can open. It can list, show, open a
+// ceremony that approves, selects or declines, and list, remove and by a ceremony add sockets for further
+// users, and nothing else. Any program of the account
 // can ask for that; none can answer the passkey. Nor are a page's digits compared
 // here: whoever asks for a page must not be who answers for it. Looking records nothing.
 package elsewhere
@@ -35,12 +36,15 @@ var ErrNobody = errors.New("elsewhere: nobody listens")
 
 // Question is what can be asked.
 type Question struct {
-	Do      string `json:"do"` // "pending" | "show" | "decide"
+	Do      string `json:"do"` // "pending" | "show" | "decide" | "socket.list" | "socket.add" | "socket.remove"
 	ID      string `json:"id,omitempty"`
 	Digest  string `json:"digest,omitempty"`  // decide: that of the sheet as it was shown
 	Verdict string `json:"verdict,omitempty"` // decide: "approve" | "option" | "decline"
 	Option  int    `json:"option,omitempty"`  // from 0
 	Name    string `json:"name,omitempty"`    // approve a pairing: the owner's name for the program
+	User    string `json:"user,omitempty"`    // socket.add: account or number
+	UserID  int64  `json:"user_id,omitempty"` // socket.remove
+	Path    string `json:"path,omitempty"`    // socket.add, or the usual one
 }
 
 // Told is one line of the answer. The last one has Code, and no other has.
@@ -134,6 +138,8 @@ func Answer(ctx context.Context, owner approvals.Owner, loc *time.Location, q Qu
 		tell(Told{Text: terminal.Render(s, loc) + asks, Digest: s.Digest, Code: "done"})
 	case "decide":
 		decide(ctx, owner, loc, q, tell)
+	case "socket.list", "socket.add", "socket.remove":
+		sockets(ctx, owner, loc, q, tell)
 	default:
 		tell(Told{Code: "malformed"})
 	}

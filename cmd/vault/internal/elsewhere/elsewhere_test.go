@@ -21,6 +21,7 @@ type desk struct {
 	opened          string
 	asking          bool
 	outcome         approvals.Outcome
+	sockets         []approvals.SocketView
 	cancel          chan struct{}
 	told            func()
 

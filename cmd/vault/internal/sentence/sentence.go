@@ -75,6 +75,16 @@ var table = []row{
 	{"permit_not_in_log", "A permit in the store is not in the log. It was not used.", "Export the log before anything else."},
 	{"log_damaged", "The log is not as the vault wrote it. Signing has stopped.", "Export what is here before anything else."},
 
+	// Of sockets for further users.
+	{"unknown_user", "There is no such user on this computer. Nothing was opened.", "Name an account, or a user id."},
+	{"own_user", "That is the vault's own user, who has a socket already. Nothing was opened.", "Name another user."},
+	{"twice", "There is one already. Nothing was changed.", "Remove it first."},
+	{"too_many", "There are as many as there may be. Nothing was changed.", "Remove one first."},
+	{"unknown_socket", "There is no socket for that user. Nothing was changed.", "Run vault socket list."},
+	{"socket_path_invalid", "A socket cannot be made at that path. Nothing was opened.", "Give an absolute path in a folder that does not exist yet."},
+	{"socket_unsupported", "This system has no sockets for further users.", "Run the agent under the vault's own account."},
+	{"socket_owner_unknown", "VAULT_SOCK_OWNER names no user of this computer. Nothing was sent.", "Set it to the account that the vault runs under."},
+
 	// Of the key process: what opens the vault.
 	{"cancelled", "Cancelled. Nothing was changed.", "Start again when you are ready."},
 	{"wrong_passphrase", "That passphrase does not open this vault. Nothing was changed.", "Type it again."},

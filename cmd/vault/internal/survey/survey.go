@@ -367,7 +367,11 @@ func answered(ctx context.Context, getenv func(string) string) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	c, err := socket.Dial(ctx, path)
+	owner, err := socket.OwnerFrom(getenv)
+	if err != nil {
+		return false
+	}
+	c, err := socket.DialOwner(ctx, path, owner)
 	if err != nil {
 		return false
 	}
