@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"slices"
+	"strconv"
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
@@ -15,6 +16,27 @@ const OutcomeCooling = "cooling"
 
 // ceremoniesMax is how many ceremonies of one client may stay unanswered in a row.
 const ceremoniesMax = 2
+
+// patience counts ceremonies in a row that nobody answered; too many begin a cool-down.
+type patience struct {
+	n    int
+	cool deadline
+}
+
+// askerOf names whose ceremonies are counted together: a client's, or, for rows of programs that are not paired, those of
+// all such programs of one user: a name and an executable they could choose anew each time. Empty is nobody's. The
+// caller holds mu.
+func (d *Desk) askerOf(what, client string) string {
+	if client != "" {
+		return client
+	}
+	for _, it := range d.items {
+		if it.id == what && it.pairing != nil {
+			return "user " + strconv.FormatInt(it.pairing.conv.peer.UserID, 10)
+		}
+	}
+	return ""
+}
 
 // behind says what stands behind an act: a click, or the record of a ceremony. It is
 // filled in between two buildings of the same op.
@@ -44,7 +66,7 @@ type running struct {
 	id    string // of the key process; empty while it is being opened
 	stop  context.CancelFunc
 	mine  chan bool // answers CeremonyMine
-	owner string    // client concerned, or empty
+	asker string    // see askerOf
 }
 
 // hold makes the one ceremony of this desk.
@@ -58,14 +80,15 @@ func (d *Desk) hold(ctx context.Context, what, client string) (context.Context, 
 	if d.running != nil {
 		return nil, nil, &ended{keys.CodeCeremonyOpen, ""}
 	}
-	if c := d.led.clients[client]; c != nil && c.ceremonies >= ceremoniesMax {
-		if !c.ceremonyCool.passed(d.clock) {
+	asker := d.askerOf(what, client)
+	if p := d.patience[asker]; p != nil && p.n >= ceremoniesMax {
+		if !p.cool.passed(d.clock) {
 			return nil, nil, &ended{OutcomeCooling, ""}
 		}
-		c.ceremonies = 0
+		delete(d.patience, asker)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	d.running = &running{view: CeremonyView{For: what, State: CeremonyOpening}, keys: k, stop: stop, mine: make(chan bool, 1), owner: client}
+	d.running = &running{view: CeremonyView{For: what, State: CeremonyOpening}, keys: k, stop: stop, mine: make(chan bool, 1), asker: asker}
 	return ctx, d.running, nil
 }
 
@@ -147,18 +170,22 @@ func (d *Desk) why(ctx context.Context, err error) error {
 	return err
 }
 
-// counted counts ceremonies of a client that nobody answered, in a row.
+// counted counts ceremonies that nobody answered, in a row.
 func (d *Desk) counted(r *running, nobody bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c := d.led.clients[r.owner]
 	switch {
-	case c == nil:
+	case r.asker == "":
 	case !nobody:
-		c.ceremonies = 0
+		delete(d.patience, r.asker)
 	default:
-		if c.ceremonies++; c.ceremonies >= ceremoniesMax {
-			c.ceremonyCool = endIn(d.clock, coolDownMS)
+		p := d.patience[r.asker]
+		if p == nil {
+			p = &patience{}
+			d.patience[r.asker] = p
+		}
+		if p.n++; p.n >= ceremoniesMax {
+			p.cool = endIn(d.clock, coolDownMS)
 		}
 	}
 }

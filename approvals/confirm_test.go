@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"vault/approvals"
 	"vault/approvals/handshake"
 	"vault/approvals/journal"
+	"vault/approvals/permit"
 	"vault/approvals/receipt"
 )
 
@@ -54,7 +56,11 @@ func TestDecisionThatWantsAPasskey(t *testing.T) {
 // asksToPair has a program ask to be paired, and leaves it waiting.
 func (w *world) asksToPair(name string) approvals.Conversation {
 	w.t.Helper()
-	conv, _, err := w.agents.Hello(context.Background(), approvals.Peer{UserID: 1000, Executable: "/usr/bin/agent"}, "", nil)
+	peer := approvals.Peer{UserID: 1000, Executable: "/usr/bin/agent"}
+	if w.peer.UserID != 0 {
+		peer = w.peer
+	}
+	conv, _, err := w.agents.Hello(context.Background(), peer, "", nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -180,4 +186,74 @@ func TestLooking(t *testing.T) {
 	if _, err := w.owner.Look(context.Background(), "r_none"); err == nil {
 		t.Error("a row that is not there was shown")
 	}
+}
+
+// Two ceremonies for rows of unpaired programs that nobody answers make the next one wait, whatever the programs call
+// themselves; those of another user of the machine, and of a paired program, do not wait with them.
+func TestCoolDownOfPairings(t *testing.T) {
+	w := newWorld(t)
+	b := w.browse()
+	w.create()
+	w.enrol()
+	a := w.pair("Planner")
+	approve := func(name, want string) {
+		t.Helper()
+		s := w.openFirst()
+		if s.Pairing == nil {
+			t.Fatalf("%+v", s)
+		}
+		out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove, Name: name})
+		if err != nil || out.Code != want {
+			t.Fatalf("%s: %+v, %v; want %s", name, out, err, want)
+		}
+		w.owner.Closed(s.ID)
+	}
+	ends := func(outcome string) { b.set(func(b *browser) { b.ends = outcome }) }
+	first := w.asksToPair("One")
+	ends("not_opened")
+	approve("One", "not_opened")
+	first.Close()
+	second := w.asksToPair("Two") // another connection, with another name
+	ends("timed_out")
+	approve("Two", "timed_out")
+	second.Close()
+	ends("")
+	w.asksToPair("Three")
+	opened := len(b.opens)
+	approve("Three", approvals.OutcomeCooling)
+	if len(b.opens) != opened {
+		t.Error("a page was opened all the same")
+	}
+	// A decline by click waits for nothing.
+	if out := w.decide(w.openFirst(), approvals.VerdictDecline); out.Code != approvals.OutcomeDeclined {
+		t.Fatalf("%+v", out)
+	}
+	// Others are not concerned.
+	w.peer = approvals.Peer{UserID: 1001, Executable: "/usr/bin/agent"}
+	w.asksToPair("Four")
+	approve("Four", approvals.OutcomeDone)
+	w.peer = approvals.Peer{}
+	rule := permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeEvery, Client: a.id}}}
+	if out, err := w.owner.SetPolicy(context.Background(), rule); err != nil || out.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
+		t.Fatal(err)
+	}
+	if out := w.decide(w.openFirst(), approvals.VerdictApprove); out.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v", out)
+	}
+	// It ends by itself, and an answer begins the count anew.
+	w.clock.pass(5*time.Minute + time.Second)
+	w.asksToPair("Five")
+	approve("Five", approvals.OutcomeDone)
+	ends("page_closed")
+	w.asksToPair("Six")
+	approve("Six", "page_closed")
+	ends("cancelled")
+	approve("Six", "cancelled") // somebody was there
+	ends("page_closed")
+	approve("Six", "page_closed")
+	ends("")
+	approve("Six", approvals.OutcomeDone)
 }

@@ -714,7 +714,7 @@ func (d *Desk) grantThenSign(ctx context.Context, it *item, dec Decision) (Outco
 var confirmationCodes = map[string]bool{
 	keys.CodeNoPasskey: true, keys.CodePasskeyNeeded: true, keys.CodeNotConfirmed: true, keys.CodeOtherAct: true, keys.CodeCeremonyOpen: true,
 	"unknown_credential": true, "wrong_type": true, "wrong_challenge": true, "wrong_origin": true, "framed": true, "wrong_rp_id": true,
-	"not_present": true, "not_verified": true, "wrong_signature": true, "too_early": true, "expired": true, "counter_back": true, "backup_changed": true,
+	"not_present": true, "not_verified": true, "wrong_signature": true, "too_early": true, keys.CodeTimedOut: true, "counter_back": true, "backup_changed": true,
 }
 
 // refuseItem ends an item that can never be signed any more, so that it does not wait in vain.

@@ -136,6 +136,7 @@ type Desk struct {
 	watchers   map[*watcher]struct{}
 	running    *running // the ceremony that is open, or nil
 
+	patience  map[string]*patience // by askerOf
 	further   further
 	suspended map[string]*suspended // by envelope hash
 	turn      int64                 // counts what was refused as suspended
@@ -164,7 +165,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 		o: o, clock: o.Clock, every: SnapshotEvery, chunk: loadChunk,
 		ops: make(chan *op, groupActs), quit: make(chan struct{}),
 		gate: make(chan struct{}), requests: map[requestKey]*request{}, moments: map[string]*laid{},
-		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{},
+		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{}, patience: map[string]*patience{},
 	}
 	close(d.gate)
 	d.seed = maphash.MakeSeed()

@@ -186,6 +186,7 @@ type world struct {
 	owner  approvals.Owner
 	agents approvals.Agents
 	await  time.Duration
+	peer   approvals.Peer // of who asks to be paired; zero is the usual one
 	serve  func(userID int64, path string) (stop func(removed bool), err error)
 }
 

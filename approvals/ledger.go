@@ -53,9 +53,6 @@ type clientRow struct {
 	tokens     int64
 	refilled   int64 // boot-time clock
 	refusals   *refusals
-	// ceremonies are those in a row that nobody answered; two begin a cool-down of their own.
-	ceremonies   int
-	ceremonyCool deadline
 }
 
 type sessionRow struct {
@@ -338,7 +335,6 @@ func (l *ledger) keepObserved(old *ledger) {
 		if o := old.clients[id]; o != nil {
 			c.lastSeen, c.connected, c.open = o.lastSeen, o.connected, o.open
 			c.unanswered, c.cool, c.tokens, c.refilled, c.refusals = o.unanswered, o.cool, o.tokens, o.refilled, o.refusals
-			c.ceremonies, c.ceremonyCool = o.ceremonies, o.ceremonyCool
 		}
 	}
 	for id, g := range l.grants {

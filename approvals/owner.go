@@ -288,7 +288,7 @@ type Decision struct {
 // Outcome is what came of a decision. Where it waited for a passkey and nothing was done, Code is the
 // reason ("cancelled", "page_closed", "contested", "not_opened", "timed_out", "name_refused", "no_means",
 // … or the code of a refused answer, such as "not_verified") and the sheet is open as before;
-// "ceremony_open" says that another ceremony is open, "cooling" that two of this client's were not answered. Code is "done", "declined", "already_decided", "expired",
+// "ceremony_open" says that another ceremony is open, "cooling" that two of this client's, or of the programs of one user that ask to be paired, were not answered. Code is "done", "declined", "already_decided", "expired",
 // "changed", "locked", "away", "no_passkey", "store_failed" or a code of the key process. Of a
 // moment also "recovery_words" (the answer holds twelve recovery words in a row and was held back), or
 // a moment.Reason: "action_mismatch", "action_not_signable", "hatch_disabled", "answer_empty", ….

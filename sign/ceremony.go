@@ -177,7 +177,7 @@ func (s *Signer) reserve(ask keys.Ask) (*ceremony, error) {
 		if _, late := s.clock.read(); late < old.ends {
 			return nil, refuse(keys.CodeCeremonyOpen, "a ceremony is open already")
 		}
-		old.end("timed_out", "its time is over")
+		old.end(keys.CodeTimedOut, "its time is over")
 	}
 	now := s.cfg.Clock.Now()
 	c := &ceremony{steps: make(chan keys.Step, maxSteps), stop: func() {}, ends: now - now%1000 + confirm.MaxLifetime, rpID: s.ownName()}
@@ -447,6 +447,9 @@ func (s *Signer) reasonOf(err error) (code, detail string) {
 	switch {
 	case errors.As(err, &end):
 		return end.Outcome, end.Detail
+	case errors.As(err, &refused) && refused.Code == answer.Expired:
+		// What expires elsewhere is a request or a grant.
+		return keys.CodeTimedOut, refused.Detail
 	case errors.As(err, &refused):
 		return string(refused.Code), refused.Detail
 	case errors.As(s.fault(err), &own):

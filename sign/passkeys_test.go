@@ -424,8 +424,8 @@ func TestLyingDeskAboutAConfirmation(t *testing.T) {
 			}
 		}},
 		{"before it was asked", "too_early", func(p *play) { asks(p); p.d.clock.set(-500, 0) }},
-		{"too late", "expired", func(p *play) { asks(p); p.d.clock.pass(120_000) }},
-		{"too late by the boot clock", "expired", func(p *play) { asks(p); p.d.clock.set(0, 120_000) }},
+		{"too late", keys.CodeTimedOut, func(p *play) { asks(p); p.d.clock.pass(120_000) }},
+		{"too late by the boot clock", keys.CodeTimedOut, func(p *play) { asks(p); p.d.clock.set(0, 120_000) }},
 		{"stopped", keys.CodeNotConfirmed, func(p *play) {
 			asks(p)
 			if err := p.d.signer.Stop(p.d.t.Context(), p.id); err != nil {

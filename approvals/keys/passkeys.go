@@ -90,6 +90,7 @@ const (
 	CodeNotConfirmed   = "not_confirmed"   // no ceremony, another one, or one that is over
 	CodeOtherAct       = "other_act"       // the ceremony was for another act
 	CodeCeremonyOpen   = "ceremony_open"   // one is open already
+	CodeTimedOut       = "timed_out"       // the passkey answered too late, or not at all
 	CodeLastPasskey    = "last_passkey"    // the last passkey is not removed
 	CodePasskeyOnce    = "passkey_once"    // the first passkey of a root is enrolled once; afterwards only the words reopen it
 	CodeUnknownPasskey = "unknown_passkey" // no such passkey is enrolled

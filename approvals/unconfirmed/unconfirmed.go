@@ -72,8 +72,7 @@ var endings = map[string][2]string{
 	"passkeys_need_passphrase": {"This vault opens without a passphrase", "Nothing was changed. Choose a protection with a passphrase first; then a passkey can be enrolled."},
 }
 
-// refused are the codes of an answer that the key process did not take. "expired" is not among them: of a
-// decision it says that the request has ended.
+// refused are the codes of an answer that the key process did not take. One that came too late is "timed_out".
 var refused = map[string]string{
 	"malformed":           "it is not an answer of this vault’s page",
 	"unknown_credential":  "this passkey is not enrolled",
