@@ -13,7 +13,9 @@ import (
 
 	"vault/approvals/journal"
 	"vault/approvals/plain"
+	"vault/approvals/receipt"
 	"vault/approvals/store"
+	"vault/derive/confirm"
 	"vault/derive/jcs"
 )
 
@@ -124,6 +126,7 @@ func (d *Desk) pages(ctx context.Context, f func(*store.Entry) error) error {
 func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 	d.mu.Lock()
 	pub, last := d.public, d.led.state.Seq()
+	vault, logKey := d.led.state.Vault(), d.led.state.LogKey()
 	d.mu.Unlock()
 	if d.db() == nil {
 		return LogReport{}, refuse(CodeNoVault)
@@ -153,13 +156,23 @@ func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 		return LogReport{}, err
 	}
 	pins.Heads = heads
+	kept, err := d.db().EvidenceSeqs()
+	if err != nil {
+		return LogReport{}, err
+	}
 	report := journal.Verify(func(yield func([]byte) bool) {
 		failed = d.pages(ctx, func(row *store.Entry) error {
 			if row.Seq > last {
 				return io.EOF // made while we read
 			}
-			if c := besides(row); beside == 0 && c != "" {
-				beside, besideCode = row.Seq, c
+			if beside == 0 {
+				c, err := d.besides(row, kept[row.Seq], vault, logKey)
+				if err != nil {
+					return err
+				}
+				if c != "" {
+					beside, besideCode = row.Seq, c
+				}
 			}
 			if !yield(row.Raw) {
 				return io.EOF
@@ -192,12 +205,53 @@ func (d *Desk) verifyLog(ctx context.Context) (LogReport, error) {
 	return out, nil
 }
 
-// besides says what is wrong with what stands beside an entry, or "".
-func besides(row *store.Entry) string {
+// besides says what is wrong with what stands beside an entry of a vault's log, or "": a code of a [LogReport]. there says
+// whether evidence does.
+func (d *Desk) besides(row *store.Entry, there bool, vault, logKey string) (string, error) {
 	e, err := journal.Parse(row.Raw)
+	if err != nil {
+		return reportColumns, nil
+	}
+	if c := rowBesides(row, e); c != "" {
+		return c, nil
+	}
+	if e.Record() == "" {
+		if there {
+			return reportEvidence, nil // no passkey confirmed this
+		}
+		return "", nil
+	}
+	raw, err := d.db().Evidence(row.Seq)
 	switch {
-	case err != nil || rowDiffers(row, e) != "":
-		return "columns"
+	case errors.Is(err, store.ErrNotFound):
+		return reportNoEvidence, nil
+	case err != nil:
+		return "", err
+	}
+	evidence, err := confirm.ParseEvidence(raw)
+	if err != nil || !evidence.Verify(confirm.EvidencePins{LogKey: logKey, Vault: vault}).Valid {
+		return reportEvidence, nil
+	}
+	for _, c := range receipt.EvidenceOf(e, evidence, vault, logKey) {
+		if !c.OK {
+			return reportEvidence, nil
+		}
+	}
+	return "", nil
+}
+
+// Codes of a [LogReport] beside those of package journal.
+const (
+	reportColumns    = "columns"
+	reportNoEvidence = "evidence_missing" // a passkey confirmed the entry, and its record is not beside it
+	reportEvidence   = "evidence_edited"  // what stands beside it is not the evidence of this entry
+)
+
+// rowBesides is besides for what stands in the entry's own row.
+func rowBesides(row *store.Entry, e journal.Entry) string {
+	switch {
+	case rowDiffers(row, e) != "":
+		return reportColumns
 	case row.Head == nil && !e.Unkeyed():
 		return journal.ReportHeadMissing
 	case row.Head != nil && !bytes.Contains(row.Head, []byte(`"hash":"`+row.Hash+`"`)):

@@ -422,7 +422,9 @@ type LogReport struct {
 	OK         bool
 	FirstWrong uint64 // seq of the first entry that is wrong, or 0
 	// Code is one of package journal's report codes, "columns" (what stands beside the
-	// entry in the store does not say what the entry says), or "damaged" (the file is).
+	// entry in the store does not say what the entry says), "evidence_missing" (a passkey confirmed the
+	// entry, and its record is not beside it), "evidence_edited" (what is beside it is not the evidence of
+	// this entry), or "damaged" (the file is).
 	Code      string
 	Uncovered uint64 // entries after the newest signed head
 	Anchor    string // "keyring", "sealed" or "none": what keeps a head outside the store

@@ -277,21 +277,39 @@ func onCard(f confirm.CardFields, h journal.Head) bool {
 	return slices.Contains(f.LogKeys, confirm.CardLogKey{Instance: h.Instance, Key: h.Key})
 }
 
+// EvidenceOf compares a confirmation with the entry of a vault's log that it is said to stand behind: whether the log key
+// (nkey text) speaks of this entry and its record, and what the passkey confirmed is this act. That the signatures in it are
+// right is for [confirm.Evidence.Verify].
+func EvidenceOf(e journal.Entry, evidence *confirm.Evidence, vault, logKey string) []envelope.Check {
+	want, _ := e.Confirmation()
+	says, f := evidence.Statement(), evidence.Record().Context().Fields()
+	var out []envelope.Check
+	check := func(name string, ok bool, detail string) {
+		c := envelope.Check{Name: name, OK: ok}
+		if !ok {
+			c.Detail = detail
+		}
+		out = append(out, c)
+	}
+	check("ofEntry", says.Seq == int64(e.Seq) && says.Head == e.Hash() && says.At == e.At && says.Instance == e.Instance,
+		"the log key speaks of another entry")
+	check("recordOfEntry", want.Record == evidence.Record().Digest(), "the entry names another record")
+	check("logKeyOfHead", says.LogKey == logKey && says.Vault == vault, "another log key speaks than the one that signed the head")
+	check("kindOfAct", f.Kind == want.Kind, "the passkey confirmed another kind of act")
+	check("contextCoversAct", f.Digest == want.Digest, "the passkey confirmed another act")
+	return out
+}
+
 // verifyEvidence compares the confirmation with the entry it stands behind, and verifies it.
 func (r *Receipt) verifyEvidence(p *Report, pins Pins) {
 	if r.evidence == nil {
 		return
 	}
-	first := r.entries[0]
-	want, _ := first.Confirmation()
-	says, context := r.evidence.Statement(), r.evidence.Record().Context()
+	first, context := r.entries[0], r.evidence.Record().Context()
 	f := context.Fields()
-	p.check("evidence.ofEntry", says.Seq == int64(first.Seq) && says.Head == first.Hash() && says.At == first.At && says.Instance == first.Instance,
-		"the log key speaks of another entry")
-	p.check("evidence.recordOfEntry", want.Record == r.evidence.Record().Digest(), "the entry names another record")
-	p.check("evidence.logKeyOfHead", says.LogKey == r.head.Key && says.Vault == r.head.Vault, "another log key speaks than the one that signed the head")
-	p.check("evidence.kindOfAct", f.Kind == want.Kind, "the passkey confirmed another kind of act")
-	p.check("evidence.contextCoversAct", f.Digest == want.Digest, "the passkey confirmed another act")
+	for _, c := range EvidenceOf(first, r.evidence, r.head.Vault, r.head.Key) {
+		p.check("evidence."+c.Name, c.OK, c.Detail)
+	}
 	if r.parts.Resolution != nil {
 		err := context.Covers(r.parts.Resolution)
 		p.check("evidence.contextCoversResolution", err == nil, "the passkey confirmed another resolution")

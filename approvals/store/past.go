@@ -17,3 +17,15 @@ func (s *Store) OldUses(envelopeHash string) (n int64, known bool, err error) {
 		})
 	return n, known, err
 }
+
+// EvidenceSeqs are the entries beside which evidence is kept.
+func (s *Store) EvidenceSeqs() (map[uint64]bool, error) {
+	out := map[uint64]bool{}
+	err := s.read("SELECT seq FROM evidence", nil, func(r *sql.Rows) error {
+		var seq int64
+		err := r.Scan(&seq)
+		out[uint64(seq)] = true
+		return err
+	})
+	return out, err
+}
