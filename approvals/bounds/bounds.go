@@ -116,48 +116,36 @@ func Day(ms int64, end bool) string {
 	return t.Format("2 January 2006, 15:04 UTC")
 }
 
-// A Shape is something about a delegate that a person should know before signing it.
-type Shape struct {
-	// Code is one of "every_resource", "any_bot", "no_end", "no_match", "many_keys", "begins_later" and "past".
-	Code       string
-	What, More string // what it is and what follows, words of ours
-	Subject    string // no_match: the resource concerned, which may come from outside
+// Remark gives the words for a warning about a delegate: what it is, and what follows or what
+// to do. Subject is the value concerned, which may come from outside and is no part of the words.
+// It is false for a code that has none.
+func Remark(code string) (what, more string, ok bool) {
+	r, ok := remarks[code]
+	return r[0], r[1], ok
 }
 
-// manyKeys is from how many keys on a delegate is remarked on.
-const manyKeys = 10_000
-
-// Shapes gives the remarks on a delegate at the time now, in milliseconds since the
-// epoch, those that open most first.
-func Shapes(f envelope.DelegateFields, now int64) []Shape {
-	var out []Shape
-	add := func(code, what, more, subject string) { out = append(out, Shape{code, what, more, subject}) }
-	if f.BotPolicy == envelope.BotAny {
-		add("any_bot", "Any bot can ask", "Whoever makes a key pair and may speak to this vault can mint under it. Name addresses instead.", "")
-	}
-	if every(f.AllowedResources) {
-		add("every_resource", "* matches every resource of this domain", "Also ones made later. Name what it may touch instead, such as thread:*.", "")
-	}
-	if !f.Window.NotAfter.Set {
-		add("no_end", "It has no end", "It lasts until you revoke it.", "")
-	}
-	if f.MaxMints > manyKeys {
-		add("many_keys", "It makes up to "+Number(f.MaxMints)+" keys", "Each of them signs by itself. A smaller number can be issued again.", "")
-	}
-	if !every(f.AllowedResources) {
-		for _, r := range f.AllowedResources {
-			if envelope.DeadWildcard(r) {
-				add("no_match", "A wildcard never matches", "Only what stands before the first colon counts: a:* covers a:b:c, and a:b:* covers nothing.", r)
-			}
-		}
-	}
-	switch {
-	case f.Window.NotAfter.Set && f.Window.NotAfter.N < now:
-		add("past", "Its end has passed", "Nothing can be minted under it.", "")
-	case f.Window.NotBefore.Set && f.Window.NotBefore.N > now:
-		add("begins_later", "It has not begun", "Nothing is minted before "+Day(f.Window.NotBefore.N, false)+".", "")
+// Codes are all codes that Remark knows.
+func Codes() []string {
+	out := make([]string, 0, len(remarks))
+	for c := range remarks {
+		out = append(out, c)
 	}
 	return out
+}
+
+var remarks = map[string][2]string{
+	"any_resource":           {"* matches every resource of this domain", "Also ones made later. Name what it may touch instead, such as thread:*."},
+	"any_bot":                {"Any bot can ask", "Whoever makes a key pair, and is paired with this vault, can mint under it. Name addresses instead."},
+	"no_end":                 {"It has no end", "It lasts until you revoke it."},
+	"long":                   {"It lasts longer than 90 days", "A shorter one can be issued again."},
+	"many_mints":             {"It makes more than 1,000 keys", "Each of them signs by itself. A delegate with fewer can be issued again."},
+	"many_uses":              {"Each key signs more than 1,000 times", "You see none of these texts first."},
+	"wildcard_never_matches": {"A wildcard never matches", "Only what stands before the first colon counts: a:* covers a:b:c, and a:b:* covers nothing."},
+	"bare_prefix":            {"A word without a colon beside its wildcard", "thread:* does not cover the bare word thread; this line does, and nobody else’s tool has to."},
+	"already_over":           {"Its end has passed", "Nothing can be minted under it."},
+	"id_not_by_rule":         {"Its id is not the one that the rule gives", "The id is a label and decides nothing here. The vault names a delegate by its hash."},
+	"not_normal":             {"A name is not in its normal form", "Other tools may write it in lower case and without spaces; then it is another name."},
+	"one_bot_many_addresses": {"An address stands twice", "It counts once."},
 }
 
 // Rule explains the wildcard, for the form on which a delegate is made.

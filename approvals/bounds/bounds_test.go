@@ -74,36 +74,15 @@ func TestOutsideIsMarked(t *testing.T) {
 	}
 }
 
-func TestShapes(t *testing.T) {
-	now := at("2026-11-01T00:00:00Z")
-	for _, c := range []struct {
-		want string
-		edit func(*envelope.DelegateFields)
-	}{
-		{"", func(*envelope.DelegateFields) {}},
-		{"any_bot", func(f *envelope.DelegateFields) { f.BotPolicy = envelope.BotAny }},
-		{"every_resource", func(f *envelope.DelegateFields) { f.AllowedResources = []string{"a:b:*", "*"} }},
-		{"no_end", func(f *envelope.DelegateFields) { f.Window = envelope.Window{} }},
-		{"no_match", func(f *envelope.DelegateFields) { f.AllowedResources = []string{"a:*", "a:b:*"} }},
-		{"many_keys", func(f *envelope.DelegateFields) { f.MaxMints = 10_001 }},
-		{"past", func(f *envelope.DelegateFields) { f.Window.NotAfter = envelope.Some(now - 1) }},
-		{"begins_later", func(f *envelope.DelegateFields) { f.Window.NotBefore = envelope.Some(now + 1) }},
-		{"any_bot every_resource no_end many_keys", func(f *envelope.DelegateFields) {
-			f.BotPolicy, f.AllowedResources, f.Window, f.MaxMints = envelope.BotAny, []string{"*"}, envelope.Window{}, 1<<53-1
-		}},
-	} {
-		f := support()
-		c.edit(&f)
-		var got []string
-		for _, s := range Shapes(f, now) {
-			got = append(got, s.Code)
-			if (s.Subject != "") != (s.Code == "no_match") {
-				t.Errorf("%s: subject %q", s.Code, s.Subject)
-			}
+func TestRemarks(t *testing.T) {
+	for _, c := range Codes() {
+		what, more, ok := Remark(c)
+		if !ok || what == "" || strings.HasSuffix(what, ".") || !strings.HasSuffix(more, ".") {
+			t.Errorf("%s: %q, %q", c, what, more)
 		}
-		if strings.Join(got, " ") != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
-		}
+	}
+	if _, _, ok := Remark("never_heard"); ok || len(Codes()) != 12 {
+		t.Errorf("%d codes", len(Codes()))
 	}
 }
 
