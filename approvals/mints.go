@@ -90,6 +90,9 @@ type DelegateBounds struct {
 
 // DelegateForm is what the owner types.
 type DelegateForm struct {
+	// Name is the owner's for the bot, 1 to 64 characters as a client's name, or empty. It stays in the vault, in
+	// the delegate's row, and is no part of the delegate.
+	Name                string
 	DomainHash          string
 	Operations          []string
 	Resources           []string
@@ -128,6 +131,7 @@ type ResourcePreview struct {
 
 // DelegatePlan is a delegate as it would be signed. What the owner confirms is Body.
 type DelegatePlan struct {
+	Name      string // DelegateForm.Name
 	Body      []byte // canonical, without issuerSignature
 	Hash      string // delegateHash: SHA-256 of Body, 0x and 64 hex digits
 	Bounds    DelegateBounds
@@ -141,6 +145,7 @@ type DelegatePlan struct {
 // DelegateView is one delegate with what is left of it.
 type DelegateView struct {
 	Hash       string // names it everywhere
+	Name       string // the owner's for the bot, or empty
 	DelegateID string // the signed label, hostile text of an imported one; opaque
 	Bounds     DelegateBounds
 	State      DelegateState
