@@ -117,6 +117,9 @@ var words = map[string][2]string{
 func refuse(code string) *Refusal {
 	w, ok := words[code]
 	if !ok {
+		w, ok = mintWords[code]
+	}
+	if !ok {
 		w = words[CodeInternal]
 	}
 	return &Refusal{Code: code, Message: w[0], Remedy: w[1]}
@@ -144,7 +147,9 @@ func asRefusal(err error) *Refusal {
 	var k *keys.Error
 	if errors.As(err, &k) {
 		r := refuse(k.Code)
-		if _, known := words[k.Code]; !known {
+		_, known := words[k.Code]
+		_, minting := mintWords[k.Code]
+		if !known && !minting {
 			r.Message = "The key process refused: " + k.Detail + "."
 		}
 		return r
