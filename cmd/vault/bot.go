@@ -3,11 +3,8 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -102,12 +99,12 @@ func (p *program) given(name string, taken *bool) ([]byte, error) {
 
 // asking is what a bot wants minted.
 type asking struct {
-	key, delegate, issuer, out  string
-	agentID, operation          string
-	resources                   []string
-	index, uses                 int64
-	from, until, nonce, ref, at string
-	anyway                      bool
+	key, delegate, issuer, out string
+	agentID, operation         string
+	resources                  []string
+	index, uses                int64
+	from, until, nonce, ref    string
+	anyway                     bool
 }
 
 func (p *program) botRequest() *cobra.Command {
@@ -119,7 +116,6 @@ func (p *program) botRequest() *cobra.Command {
 			"whether its nonce is new and a mint is left, only the vault knows.",
 		Args: none,
 		RunE: func(c *cobra.Command, _ []string) error {
-			a.from, a.until = times(c, "from", a.from), times(c, "until", a.until)
 			raw, err := p.mintRequest(c, a)
 			if err != nil {
 				return err
@@ -145,14 +141,6 @@ func (p *program) botRequest() *cobra.Command {
 	return c
 }
 
-// times keeps a flag that was not given apart from an empty one.
-func times(c *cobra.Command, name, value string) string {
-	if c.Flags().Changed(name) && value == "" {
-		return "open"
-	}
-	return value
-}
-
 // mintRequest makes the request that the flags describe.
 func (p *program) mintRequest(c *cobra.Command, a asking) ([]byte, error) {
 	if a.delegate == "" {
@@ -173,16 +161,19 @@ func (p *program) mintRequest(c *cobra.Command, a asking) ([]byte, error) {
 		return nil, err
 	}
 	now := p.now().UTC()
-	f, err := a.fields(d, now, c.Flags().Changed("index"))
+	w, err := a.wish(c.Flags().Changed("index"))
 	if err != nil {
 		return nil, err
+	}
+	f, err := w.Fields(d, now, rand.Reader)
+	if err != nil {
+		return nil, usageError(err.Error())
 	}
 	q, err := k.Request(d, f)
 	if err != nil {
 		return nil, usageError(err.Error())
 	}
-	report, _ := envelope.VerifyMintRequest(q.Canonical(), raw, envelope.Pins{DomainAddress: a.issuer}, now.UnixMilli())
-	if why := failing(report); why != "" && !a.anyway {
+	if why := bot.Outside(q.Canonical(), raw, a.issuer, now); why != "" && !a.anyway {
 		return nil, &failure{code: "outside_bounds", detail: why, status: statusNotDone}
 	}
 	return q.Canonical(), nil
@@ -203,97 +194,40 @@ func (p *program) delegate(raw []byte, a asking) ([]byte, *envelope.MintDelegate
 		return nil, nil, wrong(err.Error())
 	}
 	report, d := envelope.VerifyMintDelegate(raw, envelope.Pins{DomainAddress: a.issuer})
-	if why := failing(report); why != "" {
+	if why := bot.Failing(report); why != "" {
 		return nil, nil, wrong(why)
 	}
 	return raw, d, nil
 }
 
-// failing names the checks that a report does not pass, in words of ours.
-func failing(r *envelope.Report) string {
-	var out []string
-	for _, c := range r.Checks {
-		if !c.OK && c.Detail != "" {
-			out = append(out, c.Detail)
-		}
-	}
-	return strings.Join(out, "; ")
-}
-
-// fields fills in what was left out, within the delegate's bounds where there is a choice.
-func (a asking) fields(d *envelope.MintDelegate, now time.Time, indexed bool) (envelope.RequestFields, error) {
-	df := d.Fields()
-	f := envelope.RequestFields{
-		AgentID: a.agentID, Operation: a.operation, Resources: a.resources, ActionIndex: a.index, MaxUses: a.uses,
-		Nonce: a.nonce, LegitimacyID: a.ref,
-	}
-	if len(f.Resources) == 0 {
-		return f, usageError("name a resource with --resource")
-	}
-	if f.Operation == "" {
-		if len(df.AllowedOperations) != 1 {
-			return f, usageError("the delegate has more than one operation: name one with --operation")
-		}
-		f.Operation = df.AllowedOperations[0]
-	}
-	if !indexed {
-		f.ActionIndex = df.IndexMin
-	}
-	if f.LegitimacyID == "" && df.Legitimacy != nil && df.Legitimacy.Required {
-		f.LegitimacyID = df.Legitimacy.LegitimacyID
-	}
-	if f.Nonce == "" {
-		var n [32]byte
-		if _, err := rand.Read(n[:]); err != nil {
-			return f, err
-		}
-		f.Nonce = "0x" + hex.EncodeToString(n[:])
+// wish reads the flags.
+func (a asking) wish(indexed bool) (bot.Wish, error) {
+	w := bot.Wish{AgentID: a.agentID, Operation: a.operation, Resources: a.resources, MaxUses: a.uses, Nonce: a.nonce, Legitimacy: a.ref}
+	if indexed {
+		w.ActionIndex = &a.index
 	}
 	var err error
-	if f.Window, err = a.window(df.Window, now); err != nil {
-		return f, err
+	if w.From, err = instant(a.from, "beginning"); err != nil {
+		return w, err
 	}
-	f.RequestedAt, err = envelope.FormatTime(now.UnixMilli())
-	return f, err
+	w.Until, err = instant(a.until, "end")
+	return w, err
 }
 
-// window is the capability's own: from now for an hour, and within the delegate's, where nothing was said.
-func (a asking) window(outer envelope.Window, now time.Time) (envelope.Window, error) {
-	w := envelope.Window{NotBefore: envelope.Some(now.UnixMilli())}
-	if outer.NotBefore.Set && w.NotBefore.N < outer.NotBefore.N {
-		w.NotBefore = outer.NotBefore
-	}
-	if a.from != "" {
-		from, err := instant(a.from, "beginning")
-		if err != nil {
-			return w, err
-		}
-		w.NotBefore = from
-	}
-	end := max(now.UnixMilli(), w.NotBefore.N) + time.Hour.Milliseconds()
-	if outer.NotAfter.Set && end > outer.NotAfter.N {
-		end = outer.NotAfter.N
-	}
-	w.NotAfter = envelope.Some(end)
-	if a.until != "" {
-		until, err := instant(a.until, "end")
-		if err != nil {
-			return w, err
-		}
-		w.NotAfter = until
-	}
-	return w, nil
-}
-
-func instant(text, what string) (envelope.Opt, error) {
-	if text == "open" {
-		return envelope.Opt{}, nil
+// instant reads a time; an empty one is none, and open is no bound.
+func instant(text, what string) (*envelope.Opt, error) {
+	switch text {
+	case "":
+		return nil, nil
+	case "open":
+		return &envelope.Opt{}, nil
 	}
 	ms, err := envelope.ParseTime(text)
 	if err != nil {
-		return envelope.Opt{}, usageError("the " + what + " is no time such as 2026-12-01T09:00:00Z, nor open")
+		return nil, usageError("the " + what + " is no time such as 2026-12-01T09:00:00Z, nor open")
 	}
-	return envelope.Some(ms), nil
+	at := envelope.Some(ms)
+	return &at, nil
 }
 
 // document writes a canonical document, as ASCII, to a new file or to standard output.

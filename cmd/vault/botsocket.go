@@ -171,4 +171,3 @@ func newRequestID() (string, error) {
 	}
 	return "r_" + hex.EncodeToString(id[:]), nil
 }
-

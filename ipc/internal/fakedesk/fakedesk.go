@@ -43,6 +43,8 @@ type Desk struct {
 	// Mint answers mint.request, MintSign mint.sign. Nil ones give an invented record and signature.
 	Mint     func(ctx context.Context, bot string, request []byte) (json.RawMessage, error)
 	MintSign func(ctx context.Context, bot string, ask approvals.MintSignAsk) (json.RawMessage, error)
+	// Delegates answers mint.delegates; nil answers none.
+	Delegates func(ctx context.Context, bot string) (json.RawMessage, error)
 
 	mu      sync.Mutex
 	secrets map[string]handshake.Secret

@@ -41,9 +41,13 @@ func (t *talk) proven() (string, error) {
 }
 
 // MintDelegates implements approvals.MintAgent.
-func (t *talk) MintDelegates(context.Context) (json.RawMessage, error) {
-	if _, err := t.proven(); err != nil {
+func (t *talk) MintDelegates(ctx context.Context) (json.RawMessage, error) {
+	bot, err := t.proven()
+	if err != nil {
 		return nil, err
+	}
+	if t.d.Delegates != nil {
+		return t.d.Delegates(ctx, bot)
 	}
 	return json.RawMessage(`{"delegates":[]}`), nil
 }
