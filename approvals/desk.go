@@ -127,7 +127,9 @@ type Desk struct {
 	seed       maphash.Seed
 	envelopes  map[string]*knownEnvelope
 	watchers   map[*watcher]struct{}
-	running    *running // the ceremony that is open, or nil
+	running    *running                 // the ceremony that is open, or nil
+	records    map[string]*mintedRecord // of mints, by mint; bounded
+	expireNext int64                    // wall clock
 }
 
 type requestKey struct{ client, id string }
@@ -153,7 +155,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 		o: o, clock: o.Clock, every: SnapshotEvery, chunk: loadChunk,
 		ops: make(chan *op, groupActs), quit: make(chan struct{}),
 		gate: make(chan struct{}), requests: map[requestKey]*request{}, moments: map[string]*laid{},
-		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{},
+		envelopes: map[string]*knownEnvelope{}, records: map[string]*mintedRecord{}, watchers: map[*watcher]struct{}{},
 	}
 	close(d.gate)
 	d.seed = maphash.MakeSeed()
@@ -325,6 +327,7 @@ func (d *Desk) Run(ctx context.Context) {
 // Tick does what is due by the clock. It blocks on the disk if something is.
 func (d *Desk) Tick(ctx context.Context) {
 	d.expire()
+	d.expireDelegates()
 	d.mu.Lock()
 	open := d.keys != nil
 	idle := (open || d.doubtful != nil) && d.clock.Boot()-d.touched >= int64(d.settings.IdleMinutes)*60_000
@@ -606,6 +609,7 @@ func (d *Desk) dropItems() {
 	}
 	d.items, d.past, d.known, d.asked, d.notes = nil, nil, nil, nil, nil
 	clear(d.moments)
+	clear(d.records)
 }
 
 // load hands the log to the key process: the newest snapshot and what follows it.

@@ -135,7 +135,7 @@ type DelegatePlan struct {
 	Body      []byte // canonical, without issuerSignature
 	Hash      string // delegateHash: SHA-256 of Body, 0x and 64 hex digits
 	Bounds    DelegateBounds
-	Says      []string // the sentence, in lines, as the confirmation's page will show it
+	Says      []string // the sentence, in lines, as the confirmation's page will show it; outside text in it is hostile
 	Warnings  []DelegateWarning
 	Preview   []ResourcePreview // of DelegateForm.Examples, in their order
 	WhileAway bool
@@ -232,7 +232,7 @@ type MintOwner interface {
 	// Mints gives minted capabilities, newest first.
 	Mints(f MintFilter) ([]MintView, error)
 	// MintRecord gives the public action record of a mint, canonical JSON, with custodyMode remote-mint-delegate:
-	// issuer-asserted. The vault must be open.
+	// issuer-asserted. Locked, it gives those whose address was derived before.
 	MintRecord(ctx context.Context, mint string) ([]byte, error)
 	// MintUses counts mints and uses of a delegate in steps of stepMS milliseconds since an instant, oldest
 	// first; empty steps are left out.

@@ -3,6 +3,7 @@ package approvals
 import (
 	"errors"
 
+	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
 )
@@ -47,6 +48,9 @@ const (
 	CodeUnknownAsk        = "unknown_question"
 	CodeAskAnswered       = "question_answered"
 )
+
+// CodeClockBehind is a code of the key process that a bot may be told.
+const CodeClockBehind = keys.CodeClockBehind
 
 // words are the sentences of each code: what happened, and what to do.
 var words = map[string][2]string{
@@ -93,6 +97,11 @@ var words = map[string][2]string{
 	string(moment.ActionMismatch):    {"The action is not the one whose digest the selected option carries. Nothing was signed.", "Send exactly the action that was selected."},
 	string(moment.ActionNotSignable): {"The action cannot be signed as an action under the envelope that was shown.", "Present a moment with an action that can."},
 	string(moment.NoSigningEnvelope): {"No signing envelope was shown with the selected option.", "Ask with action.sign, or present sign_with with the moment."},
+
+	CodeClockBehind: {"The clock of this computer stands before the vault's log.", "Set the clock right."},
+
+	journal.CodeTooManyDelegates: {"The vault holds as many delegates as it may.", "Look at Delegates."},
+	journal.CodeTooManyMints:     {"The vault remembers as many mints as it may.", "Ask the owner to revoke delegates that are not needed."},
 
 	// Of the owner's calls.
 	OutcomeRecoveryWords: {"The text holds twelve recovery words in a row. It was held back.", "Never give recovery words to anybody."},

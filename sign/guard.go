@@ -68,13 +68,26 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 	case journal.ActConfirmed:
 		c, _ := e.Confirmation()
 		return s.guardActConfirmed(b, c, e.At)
-	case journal.ClientEnded, journal.GrantEnded:
+	case journal.DelegateIssued:
+		return s.guardIssued(e, b, a)
+	case journal.DelegateAdmitted:
+		return s.guardAdmitted(e, b, a)
+	case journal.DelegateResumed:
+		return s.guardResumed(b, a)
+	case journal.CapabilityMinted:
+		return s.guardMinted(b, a)
+	case journal.MintedSigned:
+		return s.guardMintedSigned(b, a)
+	case journal.MintExported:
+		return s.guardExported(e, b)
+	case journal.ClientEnded, journal.GrantEnded, journal.DelegatePaused, journal.DelegateEnded:
 		return passed{anchor: true}, nil
 	case journal.Snapshot:
 		s.swollen = true
 		return passed{}, nil
 	case journal.Locked, journal.RequestAnswered, journal.RequestSeen,
-		journal.MomentSeen, journal.MomentDeclined, journal.MomentEnded, journal.MomentNoted, journal.MomentMissed:
+		journal.MomentSeen, journal.MomentDeclined, journal.MomentEnded, journal.MomentNoted, journal.MomentMissed,
+		journal.DelegateImported:
 		return passed{}, nil
 	}
 	return passed{}, refuse("unknown_act", "the key process has no guard for this kind of act")

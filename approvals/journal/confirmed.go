@@ -58,7 +58,7 @@ func (e Entry) Confirmation() (Confirmed, bool) {
 		c := ofAct(confirm.Kind(b.Act), OwnerAct{b.From, b.To}, b.Confirmation)
 		return c, true
 	}
-	return Confirmed{}, false
+	return mintConfirmation(e.decoded)
 }
 
 // OwnerAct is the body of the canonical act behind act.confirmed.

@@ -51,7 +51,8 @@ const (
 func (k Kind) Unkeyed() bool {
 	switch k {
 	case KindClientEnded, KindGrantEnded, KindRequestAnswered, KindRequestSeen, KindLocked,
-		KindMomentSeen, KindMomentDeclined, KindMomentEnded, KindMomentNoted, KindMomentMissed:
+		KindMomentSeen, KindMomentDeclined, KindMomentEnded, KindMomentNoted, KindMomentMissed,
+		KindDelegateImported, KindDelegatePaused, KindDelegateEnded:
 		return true
 	}
 	return false

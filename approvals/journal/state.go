@@ -36,6 +36,10 @@ type State struct {
 	moments map[string]MomentState
 	uses    map[[32]byte]useCount
 
+	delegates map[string]*delegate
+	exported  map[string]int64 // domains whose mint material was let out
+	kept      int              // mints of delegates that have not ended
+
 	parsed string // SHA256 of the bytes the state was parsed from, until an entry is applied
 }
 
@@ -261,6 +265,9 @@ func (s *State) check(e Entry) (func(), error) {
 	}
 	if err := checkConfirmed(e); err != nil {
 		return nil, err
+	}
+	if change, ok, err := s.checkMints(e); ok {
+		return change, err
 	}
 	switch b := e.decoded.(type) {
 	case Created, InstanceStarted:
@@ -527,16 +534,19 @@ type stateHead struct {
 	Clients   int    `json:"clients"`
 	Grants    int    `json:"grants"`
 	Moments   int    `json:"moments,omitzero"`
+	Exports   int    `json:"exports,omitzero"`
+	Delegates int    `json:"delegates,omitzero"` // each followed by its mints
 	Uses      int    `json:"uses"`
 }
 
 // Canonical returns the state's canonical bytes: one line of canonical JSON
-// with what there is once, one for each domain, client, grant and moment, ordered by
-// hash or id, and one for each envelope hash (64 hex digits, uses, granted
+// with what there is once, one for each domain, client, grant, moment, export and delegate, ordered by
+// hash or id, behind a delegate one for each of its mints (64 hex digits of nonce and request, and the uses),
+// and one for each envelope hash (64 hex digits, uses, granted
 // uses, separated by one space). Two equal states have equal bytes. Lines, and
 // not one JSON value, because there may be hundreds of thousands.
 func (s *State) Canonical() []byte {
-	out := s.appendRows(make([]byte, 0, 1024+len(s.uses)*72))
+	out := s.appendRows(make([]byte, 0, 1024+len(s.uses)*72+s.kept*(mintLine+4)+len(s.delegates)*360))
 	hashes := make([][32]byte, 0, len(s.uses))
 	for k := range s.uses {
 		hashes = append(hashes, k)
@@ -554,6 +564,7 @@ func (s *State) appendRows(out []byte) []byte {
 		Type: "vault.logState", V: 1, Vault: s.vault, Instance: s.instance, OwnerKey: s.ownerKey, LogKey: s.logKey,
 		Demo: s.demo, Reason: s.reason, StartedAt: s.started, Words: s.words, Seq: s.seq, Hash: s.Hash(), At: s.at,
 		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Uses: len(s.uses),
+		Exports: len(s.exported), Delegates: len(s.delegates),
 	})
 	for _, d := range s.Domains() {
 		out = appendLine(out, d)
@@ -567,7 +578,7 @@ func (s *State) appendRows(out []byte) []byte {
 	for _, m := range sorted(s.moments, func(m MomentState) string { return m.ID }) {
 		out = appendLine(out, m)
 	}
-	return out
+	return s.appendDelegates(out)
 }
 
 func appendUses(out []byte, k [32]byte, n useCount) []byte {
@@ -631,6 +642,9 @@ func ParseState(raw []byte) (*State, error) {
 			return nil, err
 		}
 		s.moments[m.ID] = m
+	}
+	if rest, err = s.readDelegates(rest, h.Exports, h.Delegates); err != nil {
+		return nil, err
 	}
 	notCanonical := errors.New("parse log state: bytes are not in canonical form")
 	rows := raw[:len(raw)-len(rest)]
