@@ -250,6 +250,9 @@ func (s *Signer) describe(c *ceremony, ask keys.Ask) error {
 		if err := s.checkTime(e); err != nil {
 			return err
 		}
+		if e, err = s.moved(e); err != nil {
+			return err
+		}
 		if err := s.state.Check(e); err != nil {
 			return err
 		}
@@ -268,6 +271,19 @@ func (s *Signer) describe(c *ceremony, ask keys.Ask) error {
 		c.rpID = s.usedName()
 	}
 	return nil
+}
+
+// moved puts a draft behind the head as it is now: others may have extended the log since it was written, and where it
+// stands is no part of what is confirmed.
+func (s *Signer) moved(e journal.Entry) (journal.Entry, error) {
+	if e.Seq == s.state.Seq()+1 && e.Prev == s.state.Hash() {
+		return e, nil
+	}
+	out, err := journal.Make(e.Instance, s.state.Seq()+1, s.state.Hash(), e.At, e.Kind, e.Decoded())
+	if err != nil {
+		return e, refuse(codeMalformed, "the entry is not one of a log")
+	}
+	return out, nil
 }
 
 // tryDigest is what the pending passkey's own first answer is over: the entry that enrols it as the first.

@@ -24,7 +24,7 @@ import (
 const (
 	maxMinted = 4096
 	maxBots   = 4096
-	// clockTolerance is how far the clock may stand before the log's last entry.
+	// clockTolerance is how far the clock may stand before the log's latest entry.
 	clockTolerance = 2 * 60_000
 )
 
@@ -173,8 +173,8 @@ func (s *Signer) guardResumed(b journal.DelegateResumed, a keys.Act) (passed, er
 // verifiedMint verifies delegate and request with the issuer pinned to the domain, once for the same bytes; the
 // delegate's window is looked at each time, by both clocks.
 func (s *Signer) verifiedMint(delegate, request []byte, domainHash string) (*minted, error) {
-	if s.cfg.Clock.Now() < s.state.At()-clockTolerance {
-		return nil, refuse(keys.CodeClockBehind, "the clock stands before the log's last entry")
+	if s.cfg.Clock.Now() < s.state.Latest()-clockTolerance {
+		return nil, refuse(keys.CodeClockBehind, "the clock stands before an entry of the log")
 	}
 	domain, err := s.domainNamed(domainHash)
 	if err != nil {

@@ -21,6 +21,7 @@ type State struct {
 	seq      uint64
 	hash     string
 	at       int64
+	latest   int64
 	vault    string
 	instance string
 	ownerKey string
@@ -146,6 +147,9 @@ func (s *State) Hash() string {
 // At is the time of the last entry, milliseconds since epoch.
 func (s *State) At() int64 { return s.at }
 
+// Latest is the latest time of any entry, milliseconds since epoch: later than At where the clock was set back.
+func (s *State) Latest() int64 { return s.latest }
+
 // Vault is the vault id, 32 hex digits.
 func (s *State) Vault() string { return s.vault }
 
@@ -240,6 +244,7 @@ func (s *State) Apply(e Entry) error {
 		change()
 	}
 	s.seq, s.hash, s.at, s.parsed = e.Seq, e.hash, e.At, ""
+	s.latest = max(s.latest, e.At)
 	return nil
 }
 
@@ -530,7 +535,8 @@ type stateHead struct {
 	Seq       uint64 `json:"seq"`
 	Hash      string `json:"hash"`
 	At        int64  `json:"at"`
-	Domains   int    `json:"domains"` // numbers of lines that follow, in this order
+	Latest    int64  `json:"latest,omitzero"` // only where it is later than At
+	Domains   int    `json:"domains"`         // numbers of lines that follow, in this order
 	Clients   int    `json:"clients"`
 	Grants    int    `json:"grants"`
 	Moments   int    `json:"moments,omitzero"`
@@ -564,7 +570,7 @@ func (s *State) appendRows(out []byte) []byte {
 		Type: "vault.logState", V: 1, Vault: s.vault, Instance: s.instance, OwnerKey: s.ownerKey, LogKey: s.logKey,
 		Demo: s.demo, Reason: s.reason, StartedAt: s.started, Words: s.words, Seq: s.seq, Hash: s.Hash(), At: s.at,
 		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Uses: len(s.uses),
-		Exports: len(s.exported), Delegates: len(s.delegates),
+		Exports: len(s.exported), Delegates: len(s.delegates), Latest: later(s.latest, s.at),
 	})
 	for _, d := range s.Domains() {
 		out = appendLine(out, d)
@@ -579,6 +585,13 @@ func (s *State) appendRows(out []byte) []byte {
 		out = appendLine(out, m)
 	}
 	return s.appendDelegates(out)
+}
+
+func later(latest, at int64) int64 {
+	if latest > at {
+		return latest
+	}
+	return 0
 }
 
 func appendUses(out []byte, k [32]byte, n useCount) []byte {
@@ -607,7 +620,7 @@ func ParseState(raw []byte) (*State, error) {
 		return nil, errors.New("parse log state: numbers do not fit")
 	}
 	s := &State{
-		seq: h.Seq, hash: h.Hash, at: h.At, vault: h.Vault, instance: h.Instance, ownerKey: h.OwnerKey, logKey: h.LogKey,
+		seq: h.Seq, hash: h.Hash, at: h.At, latest: max(h.At, h.Latest), vault: h.Vault, instance: h.Instance, ownerKey: h.OwnerKey, logKey: h.LogKey,
 		demo: h.Demo, reason: h.Reason, started: h.StartedAt, words: h.Words,
 		domains: map[string]DomainState{}, clients: map[string]ClientState{},
 		grants: map[string]GrantState{}, uses: make(map[[32]byte]useCount, h.Uses),

@@ -6,7 +6,7 @@ import "context"
 const (
 	CodeBotNotProven  = "bot_not_proven" // no proof, or one from before this opening of the vault, or of another client
 	CodeBotOther      = "bot_other"      // the request is another bot's
-	CodeClockBehind   = "clock_behind"   // the clock stands before the log's last entry
+	CodeClockBehind   = "clock_behind"   // the clock stands before an entry of the log
 	CodeMintUsesSpent = "mint_uses_spent"
 	CodeMintExpired   = "mint_expired"
 	CodeMintNotYet    = "mint_not_yet_valid"

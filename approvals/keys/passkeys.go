@@ -17,8 +17,8 @@ type Passkey struct {
 
 // Ask is what a ceremony is for: exactly one of Act, Owner, Enrol and Try.
 type Ask struct {
-	// Act is the act as it will be committed: its entry extends the head as it is now, and names the record with
-	// zeros. Its guard is run before anybody is asked. To [Act.Confirmation] it is committed with an entry that
+	// Act is the act as it will be committed: its entry extends the head as it was when it was written, and names the
+	// record with zeros. Its guard is run before anybody is asked. To [Act.Confirmation] it is committed with an entry that
 	// extends the head then and says the same.
 	Act *Act
 	// Owner asks to confirm something that is done outside the log.
