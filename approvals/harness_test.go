@@ -186,6 +186,7 @@ type world struct {
 	owner  approvals.Owner
 	agents approvals.Agents
 	await  time.Duration
+	uid    *int64 // of the programs that pair; nil: 1000
 }
 
 func newWorld(t *testing.T) *world {
@@ -243,11 +244,18 @@ type agent struct {
 	conn   approvals.Conversation
 }
 
+func (w *world) user() int64 {
+	if w.uid == nil {
+		return 1000
+	}
+	return *w.uid
+}
+
 // pair pairs a program and connects it.
 func (w *world) pair(name string) *agent {
 	w.t.Helper()
 	ctx := context.Background()
-	conv, greeting, err := w.agents.Hello(ctx, approvals.Peer{UserID: 1000, Executable: "/usr/bin/agent"}, "", nil)
+	conv, greeting, err := w.agents.Hello(ctx, approvals.Peer{UserID: w.user(), Executable: "/usr/bin/agent"}, "", nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -305,7 +313,7 @@ func (a *agent) dial(head json.RawMessage) (approvals.Conversation, error) {
 	if _, err := rand.Read(cn[:]); err != nil {
 		return nil, err
 	}
-	conv, g, err := a.w.agents.Hello(ctx, approvals.Peer{UserID: 1000}, a.id, cn[:])
+	conv, g, err := a.w.agents.Hello(ctx, approvals.Peer{UserID: a.w.user()}, a.id, cn[:])
 	if err != nil {
 		return nil, err
 	}
