@@ -111,6 +111,8 @@ type Agents interface {
 
 // Conversation is one connection. Close it when the connection ends.
 type Conversation interface {
+	MintAgent
+
 	// Prove ends the handshake: the client's HMAC-SHA256. Until then only Pair and Status work.
 	// lastHead is the newest head that the client was given earlier, or nil.
 	Prove(ctx context.Context, proof []byte, lastHead json.RawMessage) error

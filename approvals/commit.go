@@ -61,6 +61,7 @@ type batch struct {
 	now     int64
 	signed  map[string]uint64 // uses added by the batch, by envelope hash
 	granted map[string]uint64
+	mints   mintBatch
 }
 
 // add appends an entry. The caller fills in what belongs to it.

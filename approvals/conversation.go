@@ -33,6 +33,7 @@ type conversation struct {
 	proven  bool
 	closed  bool
 	pairing *pairing
+	bot     botProof
 }
 
 // pairing is a program that asks to be paired, on its own connection.

@@ -136,10 +136,12 @@ type Desk struct {
 	watchers   map[*watcher]struct{}
 	running    *running // the ceremony that is open, or nil
 
-	patience  map[string]*patience // by askerOf
-	further   further
-	suspended map[string]*suspended // by envelope hash
-	turn      int64                 // counts what was refused as suspended
+	patience   map[string]*patience // by askerOf
+	further    further
+	suspended  map[string]*suspended    // by envelope hash
+	turn       int64                    // counts what was refused as suspended
+	records    map[string]*mintedRecord // of mints, by mint; bounded
+	expireNext int64                    // wall clock
 }
 
 type requestKey struct{ client, id string }
@@ -165,7 +167,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 		o: o, clock: o.Clock, every: SnapshotEvery, chunk: loadChunk,
 		ops: make(chan *op, groupActs), quit: make(chan struct{}),
 		gate: make(chan struct{}), requests: map[requestKey]*request{}, moments: map[string]*laid{},
-		envelopes: map[string]*knownEnvelope{}, watchers: map[*watcher]struct{}{}, patience: map[string]*patience{},
+		envelopes: map[string]*knownEnvelope{}, records: map[string]*mintedRecord{}, watchers: map[*watcher]struct{}{}, patience: map[string]*patience{},
 	}
 	close(d.gate)
 	d.seed = maphash.MakeSeed()
@@ -339,6 +341,7 @@ func (d *Desk) Run(ctx context.Context) {
 func (d *Desk) Tick(ctx context.Context) {
 	d.expire()
 	d.keepSockets()
+	d.expireDelegates()
 	d.mu.Lock()
 	open := d.keys != nil
 	idle := (open || d.doubtful != nil) && d.clock.Boot()-d.touched >= int64(d.settings.IdleMinutes)*60_000
@@ -621,6 +624,7 @@ func (d *Desk) dropItems() {
 	}
 	d.items, d.past, d.known, d.asked, d.notes = nil, nil, nil, nil, nil
 	clear(d.moments)
+	clear(d.records)
 }
 
 // load hands the log to the key process: the newest snapshot and what follows it.

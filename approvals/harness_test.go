@@ -188,6 +188,7 @@ type world struct {
 	await  time.Duration
 	peer   approvals.Peer // of who asks to be paired; zero is the usual one
 	serve  func(userID int64, path string) (stop func(removed bool), err error)
+	uid    *int64 // of the programs that pair; nil: 1000
 }
 
 func newWorld(t *testing.T) *world {
@@ -246,11 +247,18 @@ type agent struct {
 	conn   approvals.Conversation
 }
 
+func (w *world) user() int64 {
+	if w.uid == nil {
+		return 1000
+	}
+	return *w.uid
+}
+
 // pair pairs a program and connects it.
 func (w *world) pair(name string) *agent {
 	w.t.Helper()
 	ctx := context.Background()
-	conv, greeting, err := w.agents.Hello(ctx, approvals.Peer{UserID: 1000, Executable: "/usr/bin/agent"}, "", nil)
+	conv, greeting, err := w.agents.Hello(ctx, approvals.Peer{UserID: w.user(), Executable: "/usr/bin/agent"}, "", nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -308,7 +316,7 @@ func (a *agent) dial(head json.RawMessage) (approvals.Conversation, error) {
 	if _, err := rand.Read(cn[:]); err != nil {
 		return nil, err
 	}
-	conv, g, err := a.w.agents.Hello(ctx, approvals.Peer{UserID: 1000}, a.id, cn[:])
+	conv, g, err := a.w.agents.Hello(ctx, approvals.Peer{UserID: a.w.user()}, a.id, cn[:])
 	if err != nil {
 		return nil, err
 	}

@@ -43,6 +43,14 @@ func TestMain(m *testing.M) {
 		runMoment(dir)
 		return
 	}
+	if dir := os.Getenv(mintFolder); dir != "" {
+		runMintDesk(dir)
+		return
+	}
+	if text := os.Getenv(mintBot); text != "" {
+		runMintBot(text)
+		return
+	}
 	os.Exit(m.Run())
 }
 

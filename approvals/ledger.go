@@ -31,6 +31,8 @@ type ledger struct {
 	grants  map[string]*grantRow
 	under   map[string][]*grantRow // by envelope hash
 	blocks  []store.Block
+
+	delegates map[string]*delegateRow // by delegateHash; those without a permit are suspended
 }
 
 type clientRow struct {
@@ -77,7 +79,7 @@ type grantRow struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}, under: map[string][]*grantRow{}}
+	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}, under: map[string][]*grantRow{}, delegates: map[string]*delegateRow{}}
 }
 
 // readLedger reads snapshot, entries and permits and compares them. What is
@@ -87,6 +89,9 @@ func readLedger(s *store.Store, clock Clock, heads bool) (*ledger, *Trouble, err
 	l := newLedger()
 	trouble, err := l.readLog(s, heads)
 	if err != nil || trouble != nil {
+		return l, trouble, err
+	}
+	if trouble, err = l.readDelegates(s, clock); err != nil || trouble != nil {
 		return l, trouble, err
 	}
 	if trouble, err = l.readPermits(s, clock); err != nil || trouble != nil {
@@ -234,6 +239,10 @@ func subject(e journal.Entry) (client, request, tag string) {
 		return b.Client, "", b.Reason
 	case journal.MomentMissed:
 		return b.Client, b.Moment, b.Reason
+	case journal.CapabilityMinted:
+		return b.Client, b.Mint, b.Delegate
+	case journal.MintedSigned:
+		return b.Client, b.Request, b.Delegate
 	}
 	return "", "", ""
 }
@@ -264,6 +273,11 @@ func (l *ledger) readPermits(s *store.Store, clock Clock) (*Trouble, error) {
 	for _, x := range l.state.Grants() {
 		if l.grants[x.ID] == nil {
 			return missing(x.ID)
+		}
+	}
+	for _, x := range l.state.Delegates() {
+		if row := l.delegates[x.Hash]; row == nil || row.body == nil {
+			return missing(x.Hash)
 		}
 	}
 	return nil, nil
@@ -317,6 +331,18 @@ func (l *ledger) readPermit(row store.Permit, clock Clock) *Trouble {
 			return edited
 		}
 		l.addGrant(&grantRow{permit: p, body: row.Body, mac: row.MAC, end: endAt(clock, p.NotAfter), envelope: env})
+	case permit.TypeDelegate:
+		known, ok := l.state.Delegate(row.ID)
+		if !ok {
+			return unknown
+		}
+		p, err := permit.ParseDelegate(row.Body)
+		doc := l.delegates[row.ID]
+		if err != nil || doc == nil || known.PermitSHA256 != digest || p.Hash != row.ID || p.DomainHash != known.DomainHash ||
+			p.Mints != known.Mints || row.Secret != nil || row.About != nil {
+			return edited
+		}
+		doc.permit, doc.body, doc.mac = p, row.Body, row.MAC
 	default:
 		return unknown
 	}
@@ -340,6 +366,11 @@ func (l *ledger) keepObserved(old *ledger) {
 	for id, g := range l.grants {
 		if o := old.grants[id]; o != nil {
 			g.end = o.end
+		}
+	}
+	for hash, x := range l.delegates {
+		if o := old.delegates[hash]; o != nil {
+			x.end = o.end
 		}
 	}
 }

@@ -297,6 +297,7 @@ type Outcome struct {
 	Detail    string
 	Signature string
 	Grant     string
+	Delegate  string          // delegateHash of one that was issued or admitted
 	Answered  *AnsweredMoment // of a moment that was resolved: what was decided
 }
 
@@ -331,7 +332,7 @@ const (
 // CeremonyView is the ceremony that is open now. There is at most one.
 type CeremonyView struct {
 	// For is what it confirms: the id of an Inbox row, or "enrol", "try", "add", "remove", "policy",
-	// "words", "protection", "card", "socket", "readmit".
+	// "words", "protection", "card", "socket", "readmit", "delegate", "admit", "resume", "mint_export".
 	For     string
 	State   CeremonyState
 	Says    []string // what the page says; foreign text in it is hostile
@@ -444,6 +445,8 @@ type Settings struct {
 // methods are safe for concurrent use; those that take a context may block on the
 // key process, the person or the disk and never belong on a UI goroutine.
 type Owner interface {
+	MintOwner
+
 	// Watch calls f, on any goroutine, after anything that a surface shows has changed.
 	Watch(f func()) (stop func())
 	Status() Status

@@ -49,6 +49,9 @@ const (
 	CodeAskAnswered       = "question_answered"
 )
 
+// CodeClockBehind is a code of the key process that a bot may be told.
+const CodeClockBehind = keys.CodeClockBehind
+
 // words are the sentences of each code: what happened, and what to do.
 var words = map[string][2]string{
 	CodeNoVault:           {"There is no vault here yet.", "Ask the owner to create one."},
@@ -96,6 +99,11 @@ var words = map[string][2]string{
 	string(moment.ActionNotSignable): {"The action cannot be signed as an action under the envelope that was shown.", "Present a moment with an action that can."},
 	string(moment.NoSigningEnvelope): {"No signing envelope was shown with the selected option.", "Ask with action.sign, or present sign_with with the moment."},
 
+	CodeClockBehind: {"The clock of this computer stands before the vault's log.", "Set the clock right."},
+
+	journal.CodeTooManyDelegates: {"The vault holds as many delegates as it may.", "Look at Delegates."},
+	journal.CodeTooManyMints:     {"The vault remembers as many mints as it may.", "Ask the owner to revoke delegates that are not needed."},
+
 	// Of the owner's calls.
 	OutcomeRecoveryWords: {"The text holds twelve recovery words in a row. It was held back.", "Never give recovery words to anybody."},
 
@@ -126,6 +134,9 @@ func lockedMeanwhile() *Refusal {
 func refuse(code string) *Refusal {
 	w, ok := words[code]
 	if !ok {
+		w, ok = mintWords[code]
+	}
+	if !ok {
 		w = words[CodeInternal]
 	}
 	return &Refusal{Code: code, Message: w[0], Remedy: w[1]}
@@ -153,7 +164,9 @@ func asRefusal(err error) *Refusal {
 	var k *keys.Error
 	if errors.As(err, &k) {
 		r := refuse(k.Code)
-		if _, known := words[k.Code]; !known {
+		_, known := words[k.Code]
+		_, minting := mintWords[k.Code]
+		if !known && !minting {
 			r.Message = "The key process refused: " + k.Detail + "."
 		}
 		return r

@@ -646,7 +646,7 @@ func (d *Desk) stored(key requestKey, digest *string) (answer Answer, known bool
 // checkRow compares a stored request with its log entry, and a result with its
 // own signature. The refusal is what the row answers, if it is one.
 func (d *Desk) checkRow(row store.Request) (*Refusal, bool) {
-	if row.Method != methodSign && row.Method != methodMomentSign || row.Digest != journal.AskDigest(row.Method, row.Session, row.Envelope, row.Payload) || row.Seq == 0 {
+	if row.Method != methodSign && row.Method != methodMomentSign && row.Method != methodMintSign || row.Digest != journal.AskDigest(row.Method, row.Session, row.Envelope, row.Payload) || row.Seq == 0 {
 		return nil, false
 	}
 	es, err := d.db().Entries(row.Seq, 1)
@@ -671,10 +671,15 @@ func (d *Desk) checkRow(row store.Request) (*Refusal, bool) {
 		if row.Method == methodMomentSign {
 			named = row.ID
 		}
-		if row.State != requestDone || b.Moment != named || b.Client != row.Client || !sibling(b.Request) || b.Session != row.Session {
+		if row.State != requestDone || row.Method == methodMintSign || b.Moment != named || b.Client != row.Client || !sibling(b.Request) || b.Session != row.Session {
 			return nil, false
 		}
 		return nil, resultFits(row, b, e)
+	case journal.MintedSigned:
+		if row.State != requestDone || row.Method != methodMintSign || b.Client != row.Client || b.Request != row.ID || b.Session != row.Session {
+			return nil, false
+		}
+		return nil, usedFits(row, b, e)
 	case journal.RequestAnswered:
 		if row.State != requestEnded || b.Client != row.Client || !sibling(b.Request) || b.Digest != row.Digest {
 			return nil, false

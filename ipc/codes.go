@@ -42,7 +42,7 @@ type codeRow struct {
 
 // codes is the one table of stable error codes; docs/protocol.md has the same rows.
 // Rows without a message are the desk's, which brings its own words.
-var codes = []codeRow{
+var codes = append([]codeRow{
 	{"frame_invalid", FamilyFrame, "The line is not one strict JSON value.", "Send UTF-8, one JSON value a line, without duplicate names."},
 	{"frame_too_large", FamilyFrame, "The line is longer than 1 MiB.", "Send a smaller document."},
 	{"frame_slow", FamilyFrame, "The line was begun and not ended in time.", "Send each line in one piece."},
@@ -108,7 +108,7 @@ var codes = []codeRow{
 	{"too_many_connections", FamilyLimit, "There are too many connections.", "Use fewer connections, or wait."},
 	{"too_many_requests", FamilyLimit, "", ""},
 	{"cooling_down", FamilyLimit, "", ""},
-}
+}, mintCodes...)
 
 func rowOf(code string) (codeRow, bool) {
 	for _, r := range codes {

@@ -40,7 +40,7 @@ const (
 )
 
 // methods is the protocol: docs/protocol.md has the same rows.
-var methods = []method{
+var methods = append([]method{
 	{name: "hello", stage: stageNew, run: hello, fields: []field{
 		{name: "version", kind: kindText, max: 16},
 		{name: "client", kind: kindName, max: maxClientID, optional: true},
@@ -128,7 +128,7 @@ var methods = []method{
 	}, fields: []field{
 		{name: "session", kind: kindName, max: maxName},
 	}},
-}
+}, mintMethods...)
 
 func methodOf(name string) (method, bool) {
 	for _, m := range methods {

@@ -161,7 +161,20 @@ func TestProtocolDocument(t *testing.T) {
 
 // The desk refuses with no code that has no family.
 func TestDeskCodesHaveFamilies(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "approvals", "refusal.go"), nil, 0)
+	for _, name := range []string{"refusal.go", "mints.go"} {
+		deskCodes(t, name)
+	}
+}
+
+// ownersOnly are codes of calls that only the owner's surfaces make.
+var ownersOnly = []string{
+	"mints_range", "plan_old", "recipient", "delegate_exists",
+	"delegate_malformed", "delegate_signature", "delegate_issuer", "delegate_summary",
+}
+
+func deskCodes(t *testing.T, name string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "approvals", name), nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,14 +197,14 @@ func TestDeskCodesHaveFamilies(t *testing.T) {
 				t.Fatal(err)
 			}
 			n++
-			if _, ok := rowOf(code); !ok {
-				t.Errorf("%s = %q has no row", name.Name, code)
+			if _, ok := rowOf(code); ok == slices.Contains(ownersOnly, code) {
+				t.Errorf("%s = %q has a row: %v", name.Name, code, ok)
 			}
 		}
 		return true
 	})
 	if n == 0 {
-		t.Error("no codes found")
+		t.Errorf("no codes found in %s", name)
 	}
 }
 

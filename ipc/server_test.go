@@ -335,7 +335,10 @@ func TestBadParams(t *testing.T) {
 		"moment.present": `{"session":"s"}`, "moment.await": `{"session":"s","moment":"m"}`, // present: one of two more, below
 		"moment.say": `{"session":"s","moment":"m","ask":"q1","text":"t"}`, "moment.sign": `{"session":"s","moment":"m","action":1}`,
 		"session.end": `{"session":"s"}`, "hello.prove": `{"proof":"` + zeros + `"}`,
-		"pair": `{"name":"n","commitment":"` + zeros + `"}`, "pair.reveal": `{"pairing":"p","nonce":"` + zeros + `"}`,
+		"bot.nonce": `{}`, "bot.prove": `{"bot":"0x00","signature":"0x00"}`,
+		"mint.delegates": `{}`, "mint.request": `{"request":{}}`, "mint.record": `{"mint":"0x00"}`,
+		"mint.sign": `{"request_id":"r","mint":"0x00","payload":1}`,
+		"pair":      `{"name":"n","commitment":"` + zeros + `"}`, "pair.reveal": `{"pairing":"p","nonce":"` + zeros + `"}`,
 	}
 	n := 10
 	try := func(method, params string) string {

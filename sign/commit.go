@@ -68,7 +68,7 @@ func (s *Signer) ready() error {
 // returns an error.
 func (s *Signer) commit(a keys.Act, out *keys.Answer) (journal.Head, error) {
 	var none journal.Head
-	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind)) > maxDocument {
+	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind), len(a.Delegate), len(a.Request)) > maxDocument {
 		return none, refuse(codeMalformed, "a document is too long")
 	}
 	if a.Confirmation == "" {
@@ -110,6 +110,11 @@ func (s *Signer) judge(a keys.Act, c *ceremony, out *keys.Answer) (journal.Head,
 	}
 	if p.sign != nil {
 		if err := s.signAction(p.sign, out); err != nil {
+			return none, err
+		}
+	}
+	if p.derive != nil {
+		if err := p.derive(out); err != nil {
 			return none, err
 		}
 	}
@@ -193,12 +198,13 @@ func (s *Signer) perform(e journal.Entry, c *ceremony, p *passed, out *keys.Answ
 // passed is what a guard lets happen.
 type passed struct {
 	sign   *action
-	mac    [][]byte             // rows that get a MAC
-	domain *envelope.Projection // a domain that is opened
-	anchor bool                 // remembered outside the store at once
-	change func(*sealed)        // of what is sealed beside the root
-	done   func()               // once the entry was taken
-	card   bool                 // the owner card of the ceremony is signed
+	mac    [][]byte                 // rows that get a MAC
+	domain *envelope.Projection     // a domain that is opened
+	anchor bool                     // remembered outside the store at once
+	change func(*sealed)            // of what is sealed beside the root
+	done   func()                   // once the entry was taken
+	card   bool                     // the owner card of the ceremony is signed
+	derive func(*keys.Answer) error // derives, and signs or seals, what the act asks for
 }
 
 // checkTime compares the entry's time with this process's own clocks.

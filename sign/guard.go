@@ -72,7 +72,19 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 		return passed{}, s.guardSocketAdded(b)
 	case journal.Readmitted:
 		return passed{}, s.guardReadmitted(b, a)
-	case journal.ClientEnded, journal.GrantEnded, journal.SocketRemoved:
+	case journal.DelegateIssued:
+		return s.guardIssued(e, b, a)
+	case journal.DelegateAdmitted:
+		return s.guardAdmitted(e, b, a)
+	case journal.DelegateResumed:
+		return s.guardResumed(b, a)
+	case journal.CapabilityMinted:
+		return s.guardMinted(b, a)
+	case journal.MintedSigned:
+		return s.guardMintedSigned(b, a)
+	case journal.MintExported:
+		return s.guardExported(e, b)
+	case journal.ClientEnded, journal.GrantEnded, journal.SocketRemoved, journal.DelegatePaused, journal.DelegateEnded:
 		return passed{anchor: true}, nil
 	case journal.Snapshot:
 		s.swollen = true
@@ -82,7 +94,8 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 	case journal.MomentDeclined:
 		return passed{}, s.guardDeclined(b, a)
 	case journal.Locked, journal.RequestSeen,
-		journal.MomentSeen, journal.MomentEnded, journal.MomentNoted, journal.MomentMissed:
+		journal.MomentSeen, journal.MomentEnded, journal.MomentNoted, journal.MomentMissed,
+		journal.DelegateImported:
 		return passed{}, nil
 	}
 	return passed{}, refuse("unknown_act", "the key process has no guard for this kind of act")

@@ -52,6 +52,8 @@ type policy struct {
 	// Removed are passkeys that were: what they confirmed stays confirmed.
 	Removed []sealedPasskey `json:"removed,omitempty"`
 	Rules   permit.Policy   `json:"rules,omitzero"`
+	// Exported are the domains whose mint material was let out, by hash.
+	Exported []string `json:"exported,omitempty"`
 }
 
 // Bounds of what is remembered for the owner card.

@@ -196,7 +196,7 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 		}
 		return out[:min(len(out), confirm.MaxLines)], nil
 	}
-	return nil, refuse("unknown_act", "the key process has no words for this kind of act")
+	return s.mintSays(e, a)
 }
 
 // domainOf is the domain that a grant's row names.

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -111,6 +112,9 @@ type Signer struct {
 	addresses map[string]signer                     // public, by envelope hash
 	permits   map[[32]byte]any                      // public: rows whose MAC was right, read or nil, by digest
 	envelopes map[[32]byte]*envelope.ActionEnvelope // public, by digest of the bytes received
+	minted    map[[32]byte]*minted                  // public, by digest of delegate and request
+	bots      map[[32]byte]struct{}                 // proofs of bots that were right, by digest
+	botKey    [32]byte                              // of the nonces given to bots since the opening
 
 	anchored   uint64 // newest anchored entry
 	durable    custody.Head
@@ -258,6 +262,10 @@ func (s *Signer) install(v *custody.Vault) (keys.Public, error) {
 	s.state, s.load = &journal.State{}, loading{}
 	s.domains, s.addresses = map[string]*envelope.Projection{}, map[string]signer{}
 	s.permits, s.envelopes = map[[32]byte]any{}, map[[32]byte]*envelope.ActionEnvelope{}
+	if err := s.dropMints(); err != nil {
+		s.shut()
+		return keys.Public{}, s.fault(err)
+	}
 	s.anchored, s.durable, s.anchorDue, s.anchorAt = v.State().Log.Seq, v.State().Log, 0, s.cfg.Clock.Boot()
 	s.refresh()
 	s.collectSoon()
@@ -311,6 +319,7 @@ func (s *Signer) refresh() {
 		WordsShown: st.WordsShown, Demo: st.Demo, Passkeys: len(st.Passkeys), StartReason: startReason(st), AnchorKept: "sealed",
 	}
 	s.pub.PasskeySpent, s.pub.Policy = st.FirstPasskeyAt != 0, rules
+	s.pub.Exported = slices.Clone(s.sealed.policy.Exported)
 	for _, p := range s.sealed.passkeys {
 		s.pub.Enrolled = append(s.pub.Enrolled, p.public())
 	}
@@ -363,6 +372,8 @@ func (s *Signer) shut() {
 	s.keys.Destroy()
 	s.vault, s.keys, s.phase = nil, nil, phaseShut
 	s.state, s.domains, s.addresses, s.permits, s.envelopes = nil, nil, nil, nil, nil
+	s.minted, s.bots = nil, nil
+	clear(s.botKey[:])
 	s.load = loading{}
 }
 

@@ -72,7 +72,7 @@ func (e Entry) Confirmation() (Confirmed, bool) {
 		c := ofAct(confirm.Kind(b.Act), OwnerAct{b.From, b.To}, b.Confirmation)
 		return c, true
 	}
-	return Confirmed{}, false
+	return mintConfirmation(e.decoded)
 }
 
 // Record is the digest of the record that the entry names, 0x and 64 hex digits, or empty.

@@ -55,7 +55,8 @@ const (
 func (k Kind) Unkeyed() bool {
 	switch k {
 	case KindClientEnded, KindGrantEnded, KindSocketRemoved, KindRequestAnswered, KindRequestSeen, KindLocked,
-		KindMomentSeen, KindMomentDeclined, KindMomentEnded, KindMomentNoted, KindMomentMissed:
+		KindMomentSeen, KindMomentDeclined, KindMomentEnded, KindMomentNoted, KindMomentMissed,
+		KindDelegateImported, KindDelegatePaused, KindDelegateEnded:
 		return true
 	}
 	return false

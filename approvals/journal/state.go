@@ -21,6 +21,7 @@ type State struct {
 	seq      uint64
 	hash     string
 	at       int64
+	latest   int64
 	vault    string
 	instance string
 	ownerKey string
@@ -38,6 +39,9 @@ type State struct {
 
 	sockets    map[int64]SocketState      // nil where there are none
 	readmitted map[string]ReadmittedState // the same, by hash
+	delegates  map[string]*delegate
+	exported   map[string]int64 // domains whose mint material was let out
+	kept       int              // mints of delegates that have not ended
 
 	parsed string // SHA256 of the bytes the state was parsed from, until an entry is applied
 }
@@ -145,6 +149,9 @@ func (s *State) Hash() string {
 // At is the time of the last entry, milliseconds since epoch.
 func (s *State) At() int64 { return s.at }
 
+// Latest is the latest time of any entry, milliseconds since epoch: later than At where the clock was set back.
+func (s *State) Latest() int64 { return s.latest }
+
 // Vault is the vault id, 32 hex digits.
 func (s *State) Vault() string { return s.vault }
 
@@ -239,6 +246,7 @@ func (s *State) Apply(e Entry) error {
 		change()
 	}
 	s.seq, s.hash, s.at, s.parsed = e.Seq, e.hash, e.At, ""
+	s.latest = max(s.latest, e.At)
 	return nil
 }
 
@@ -264,6 +272,9 @@ func (s *State) check(e Entry) (func(), error) {
 	}
 	if err := checkConfirmed(e); err != nil {
 		return nil, err
+	}
+	if change, ok, err := s.checkMints(e); ok {
+		return change, err
 	}
 	switch b := e.decoded.(type) {
 	case Created, InstanceStarted:
@@ -541,22 +552,26 @@ type stateHead struct {
 	Seq       uint64 `json:"seq"`
 	Hash      string `json:"hash"`
 	At        int64  `json:"at"`
-	Domains   int    `json:"domains"` // numbers of lines that follow, in this order
+	Latest    int64  `json:"latest,omitzero"` // only where it is later than At
+	Domains   int    `json:"domains"`         // numbers of lines that follow, in this order
 	Clients   int    `json:"clients"`
 	Grants    int    `json:"grants"`
 	Moments   int    `json:"moments,omitzero"`
 	Sockets   int    `json:"sockets,omitzero"`
 	Readmits  int    `json:"readmitted,omitzero"`
+	Exports   int    `json:"exports,omitzero"`
+	Delegates int    `json:"delegates,omitzero"` // each followed by its mints
 	Uses      int    `json:"uses"`
 }
 
 // Canonical returns the state's canonical bytes: one line of canonical JSON
-// with what there is once, one for each domain, client, grant and moment, ordered by
-// hash or id, and one for each envelope hash (64 hex digits, uses, granted
+// with what there is once, one for each domain, client, grant, moment, export and delegate, ordered by
+// hash or id, behind a delegate one for each of its mints (64 hex digits of nonce and request, and the uses),
+// and one for each envelope hash (64 hex digits, uses, granted
 // uses, separated by one space). Two equal states have equal bytes. Lines, and
 // not one JSON value, because there may be hundreds of thousands.
 func (s *State) Canonical() []byte {
-	out := s.appendRows(make([]byte, 0, 1024+len(s.uses)*72))
+	out := s.appendRows(make([]byte, 0, 1024+len(s.uses)*72+s.kept*(mintLine+4)+len(s.delegates)*360))
 	hashes := make([][32]byte, 0, len(s.uses))
 	for k := range s.uses {
 		hashes = append(hashes, k)
@@ -574,6 +589,7 @@ func (s *State) appendRows(out []byte) []byte {
 		Type: "vault.logState", V: 1, Vault: s.vault, Instance: s.instance, OwnerKey: s.ownerKey, LogKey: s.logKey,
 		Demo: s.demo, Reason: s.reason, StartedAt: s.started, Words: s.words, Seq: s.seq, Hash: s.Hash(), At: s.at,
 		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Sockets: len(s.sockets), Readmits: len(s.readmitted), Uses: len(s.uses),
+		Exports: len(s.exported), Delegates: len(s.delegates), Latest: later(s.latest, s.at),
 	})
 	for _, d := range s.Domains() {
 		out = appendLine(out, d)
@@ -593,7 +609,14 @@ func (s *State) appendRows(out []byte) []byte {
 	for _, x := range s.AllReadmitted() {
 		out = appendLine(out, x)
 	}
-	return out
+	return s.appendDelegates(out)
+}
+
+func later(latest, at int64) int64 {
+	if latest > at {
+		return latest
+	}
+	return 0
 }
 
 func appendUses(out []byte, k [32]byte, n useCount) []byte {
@@ -622,7 +645,7 @@ func ParseState(raw []byte) (*State, error) {
 		return nil, errors.New("parse log state: numbers do not fit")
 	}
 	s := &State{
-		seq: h.Seq, hash: h.Hash, at: h.At, vault: h.Vault, instance: h.Instance, ownerKey: h.OwnerKey, logKey: h.LogKey,
+		seq: h.Seq, hash: h.Hash, at: h.At, latest: max(h.At, h.Latest), vault: h.Vault, instance: h.Instance, ownerKey: h.OwnerKey, logKey: h.LogKey,
 		demo: h.Demo, reason: h.Reason, started: h.StartedAt, words: h.Words,
 		domains: map[string]DomainState{}, clients: map[string]ClientState{},
 		grants: map[string]GrantState{}, uses: make(map[[32]byte]useCount, h.Uses),
@@ -677,6 +700,9 @@ func ParseState(raw []byte) (*State, error) {
 			return nil, err
 		}
 		s.readmitted[x.Hash] = x
+	}
+	if rest, err = s.readDelegates(rest, h.Exports, h.Delegates); err != nil {
+		return nil, err
 	}
 	notCanonical := errors.New("parse log state: bytes are not in canonical form")
 	rows := raw[:len(raw)-len(rest)]

@@ -55,6 +55,9 @@ type Public struct {
 	// StartReason is why the log of this instance does not begin with the root's creation: "restored",
 	// "copied" or "rolled_back"; its first entry, instance.started, carries it. Empty for vault.created.
 	StartReason string
+	// Exported are the hashes of domains whose mint material was let out under this root, in any instance that the
+	// sealed file remembers.
+	Exported []string
 }
 
 // Anchor is a place in the log that is remembered outside the store.
@@ -140,6 +143,10 @@ type Act struct {
 	Session  string   // kind request.answered, where confirmed: the session that was asked in
 	// Confirmation is the id of the ceremony behind the act ([Begun]), or empty.
 	Confirmation string
+
+	Delegate []byte    // of a mint delegation, see [Minter]
+	Request  []byte    // the same
+	Bot      *BotProof // the same
 }
 
 // Permit is a row that permits, with the MAC that the key process made for it.
@@ -163,6 +170,8 @@ type Answer struct {
 	Projection  []byte   // kind domain.created: canonical domain projection
 	Evidence    []byte   // of a confirmed act: canonical confirm.Evidence, to be kept beside the entry
 	Card        []byte   // kind act.confirmed of card.export: the signed owner card
+	Delegate    []byte   // kind delegate.issued: the canonical signed delegate
+	Sealed      []byte   // kind mint.exported: mint material, sealed to the recipient
 }
 
 // Error is a refusal of the key process.
@@ -187,6 +196,7 @@ type Keys interface {
 // Handler is the key process's side of [Keys].
 type Handler interface {
 	Confirmer
+	Minter
 	Create(context.Context, Create) (Public, error)
 	Unlock(context.Context, Unlock) (Public, error)
 	Restore(context.Context, Restore) (Public, error)

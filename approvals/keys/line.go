@@ -49,6 +49,7 @@ type request struct {
 	Protection Protection
 	Acts       []Act
 	Ask        *Ask
+	Mint       *MintAsk
 	Flag       bool
 }
 
@@ -62,6 +63,7 @@ type reply struct {
 	Answers []Answer
 	Begun   *Begun
 	Step    *Step
+	Mint    *MintAnswer
 }
 
 // methods is every call, and how the server makes it.
@@ -106,6 +108,15 @@ var methods = map[string]func(context.Context, Handler, *request, *reply) error{
 	},
 	"backup": func(ctx context.Context, h Handler, q *request, _ *reply) error {
 		return h.Backup(ctx, value(q.Backup))
+	},
+	"bot_nonce": func(ctx context.Context, h Handler, q *request, r *reply) (err error) {
+		r.Text, err = h.BotNonce(ctx, q.Text)
+		return err
+	},
+	"minted": func(ctx context.Context, h Handler, q *request, r *reply) error {
+		m, err := h.Minted(ctx, value(q.Mint))
+		r.Mint = &m
+		return err
 	},
 	"public": func(ctx context.Context, h Handler, _ *request, r *reply) error {
 		return public(r)(h.Public(ctx))
@@ -489,6 +500,18 @@ func (c *Client) Plan(ctx context.Context, domainInfo []byte) ([]byte, error) {
 func (c *Client) Address(ctx context.Context, envelope []byte) (string, error) {
 	r, err := c.call(ctx, &request{Method: "address", Bytes: envelope})
 	return r.Text, err
+}
+
+// BotNonce implements [Keys].
+func (c *Client) BotNonce(ctx context.Context, client string) (string, error) {
+	r, err := c.call(ctx, &request{Method: "bot_nonce", Text: client})
+	return r.Text, err
+}
+
+// Minted implements [Keys].
+func (c *Client) Minted(ctx context.Context, m MintAsk) (MintAnswer, error) {
+	r, err := c.call(ctx, &request{Method: "minted", Mint: &m})
+	return value(r.Mint), err
 }
 
 // Commit implements [Keys]. The acts may be taken even when ctx has ended.

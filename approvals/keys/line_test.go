@@ -55,6 +55,12 @@ func (e *echo) Unlock(ctx context.Context, _ Unlock) (Public, error) {
 func (e *echo) Anchor(context.Context) error                 { return errors.New("not for the desk's eyes") }
 func (e *echo) Lock(context.Context) error                   { return nil }
 func (e *echo) Prove(context.Context, string, Surface) error { return nil }
+func (e *echo) BotNonce(_ context.Context, client string) (string, error) {
+	return "nonce of " + client, nil
+}
+func (e *echo) Minted(_ context.Context, m MintAsk) (MintAnswer, error) {
+	return MintAnswer{Address: string(m.Delegate), Attestation: m.Request}, nil
+}
 
 func line(t *testing.T, h Handler) (c *Client, server net.Conn, served chan error, panics *[]string) {
 	t.Helper()
@@ -103,6 +109,12 @@ func TestCallsArriveWhole(t *testing.T) {
 		if b, err := c.Plan(ctx, large); err != nil || !bytes.Equal(b, large) {
 			t.Errorf("large: %d bytes, %v", len(b), err)
 		}
+	}
+	if n, err := c.BotNonce(ctx, "c_1"); err != nil || n != "nonce of c_1" {
+		t.Errorf("bot nonce: %q, %v", n, err)
+	}
+	if m, err := c.Minted(ctx, MintAsk{Delegate: []byte("d"), Request: []byte("q")}); err != nil || m.Address != "d" || string(m.Attestation) != "q" {
+		t.Errorf("minted: %+v, %v", m, err)
 	}
 	if err := c.Prove(ctx, "d", SurfaceWindow); err != nil {
 		t.Errorf("prove: %v", err)

@@ -8,7 +8,7 @@ import (
 
 // Format is the number of the newest migration. A store with a larger number
 // was written by a newer program and opens read-only.
-const Format = 4
+const Format = 5
 
 // migrations are applied in order, each in a transaction of its own; number
 // i+1 leaves user_version at i+1. Released ones never change.
@@ -164,6 +164,31 @@ CREATE TABLE old_evidence (
 	raw      BLOB NOT NULL,
 	PRIMARY KEY (instance, seq)
 );
+`, `
+CREATE TABLE delegates (
+	hash   TEXT NOT NULL PRIMARY KEY,
+	raw    BLOB NOT NULL,
+	origin TEXT NOT NULL,
+	at     INTEGER NOT NULL
+);
+CREATE TABLE mints (
+	seq         INTEGER NOT NULL PRIMARY KEY,
+	mint        TEXT NOT NULL,
+	delegate    TEXT NOT NULL,
+	client      TEXT NOT NULL,
+	bot         TEXT NOT NULL,
+	at          INTEGER NOT NULL,
+	request     BLOB NOT NULL,
+	number      INTEGER NOT NULL,
+	max_uses    INTEGER NOT NULL,
+	address     TEXT NOT NULL,
+	attestation BLOB NOT NULL,
+	used        INTEGER NOT NULL,
+	last_use    INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX mints_mint ON mints (mint);
+CREATE INDEX mints_delegate ON mints (delegate, seq, max_uses, last_use);
+CREATE INDEX entries_minted ON entries (tag, at) WHERE kind IN ('capability.minted', 'minted.signed');
 `}
 
 // migrate brings the schema from one number to Format.

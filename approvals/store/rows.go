@@ -149,7 +149,8 @@ func (t *Tx) PutSnapshot(seq uint64, state []byte) error {
 }
 
 // Archive moves the log and the permits of an instance aside, where they are
-// kept, and empties everything that belongs to them.
+// kept, and empties everything that belongs to them. Signed delegates stay: without a
+// permit they give nothing.
 func (t *Tx) Archive(instance string) error {
 	for _, q := range []string{
 		"INSERT INTO old_entries (instance, seq, raw, hash, kind, at, client, request, tag, head) SELECT ?, seq, raw, hash, kind, at, client, request, tag, head FROM entries",
@@ -160,7 +161,7 @@ func (t *Tx) Archive(instance string) error {
 			return err
 		}
 	}
-	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots", "moments", "moment_asks", "notes", "evidence"} {
+	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots", "moments", "moment_asks", "notes", "evidence", "mints"} {
 		if err := t.exec("DELETE FROM " + table); err != nil {
 			return err
 		}

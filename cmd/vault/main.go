@@ -35,7 +35,7 @@ func run() int {
 	p := &program{out: os.Stdout, errOut: os.Stderr, columns: tty.Columns(os.Stdout), stdin: os.Stdin, getenv: os.Getenv, now: time.Now}
 	// What an agent runs is not the vault's: it stays an ordinary process, so that the
 	// vault can observe what it is.
-	if len(os.Args) < 2 || os.Args[1] != "agent" && os.Args[1] != "mcp" {
+	if len(os.Args) < 2 || os.Args[1] != "agent" && os.Args[1] != "bot" && os.Args[1] != "mcp" {
 		if err := hygiene.Harden(os.Args); err != nil {
 			return p.report(err)
 		}
@@ -79,6 +79,7 @@ func (p *program) root() *cobra.Command {
 		p.lockCommand(),
 		p.doctorCommand(),
 		p.agentCommand(),
+		p.botCommand(),
 		p.mcpCommand(),
 		p.momentCommand(),
 		p.pendingCommand(),

@@ -81,6 +81,7 @@ func TestScripts(t *testing.T) {
 			"byte":    writeByte,
 			"mkfifo":  makePipe,
 			"checked": checked,
+			"mode":    fileMode,
 		},
 	})
 }
@@ -117,6 +118,18 @@ func writeByte(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	ts.Check(f.Truncate(n))
 	ts.Check(f.Close())
+}
+
+// fileMode compares the permissions of a file: mode FILE OCTAL.
+func fileMode(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: mode FILE OCTAL")
+	}
+	info, err := os.Stat(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if got := fmt.Sprintf("%o", info.Mode().Perm()); got != args[1] {
+		ts.Fatalf("%s has mode %s, want %s", args[0], got, args[1])
+	}
 }
 
 // checked looks at what the last program printed: nothing in it drives a terminal.

@@ -12,7 +12,7 @@ import (
 )
 
 func (p *program) mcpCommand() *cobra.Command {
-	var name, session string
+	var name, session, key string
 	c := &cobra.Command{
 		Use:   "mcp",
 		Short: "Offer the vault's socket to an MCP host, over standard input and output",
@@ -33,13 +33,21 @@ func (p *program) mcpCommand() *cobra.Command {
 					return err
 				}
 			}
+			o := mcp.Options{Session: session, Version: version}
+			if key != "" {
+				if o.Bot, err = botKey(key); err != nil {
+					return err
+				}
+				defer o.Bot.Wipe()
+			}
 			link := &mcp.Link{Path: path, Owner: p.getenv(socket.OwnerEnv), File: file, Name: name}
-			err = mcp.New(mcp.Options{Connect: link.Connect, Session: session, Version: version}).
-				Serve(c.Context(), &sdk.StdioTransport{MaxLineLength: mcp.MaxLine})
+			o.Connect = link.Connect
+			err = mcp.New(o).Serve(c.Context(), &sdk.StdioTransport{MaxLineLength: mcp.MaxLine})
 			return errors.Join(err, link.Close())
 		},
 	}
 	c.Flags().StringVar(&name, "name", "mcp", "the program's own `name`; its pairing is kept under it")
+	c.Flags().StringVar(&key, "bot-key", "", "`file` with a bot's key; offers the tools of mint delegation too")
 	c.Flags().StringVar(&session, "session", "", "`session` of the moments; a new one where it is not given")
 	return c
 }

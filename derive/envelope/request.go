@@ -262,10 +262,16 @@ func (m VerifiedMint) ActionEnvelope(domain *DomainInfo) (*ActionEnvelope, error
 	if m.request == nil {
 		return nil, errors.New("build minted envelope: the request was not verified")
 	}
-	if domain.Hash() != m.delegate.fields.DomainHash {
-		return nil, errors.New("build minted envelope: the delegate is for another domain")
+	return m.delegate.MintedEnvelope(m.request, domain)
+}
+
+// MintedEnvelope is [VerifiedMint.ActionEnvelope] for whoever knows otherwise that the request is valid under the
+// delegate; it verifies nothing but that all three belong together.
+func (d *MintDelegate) MintedEnvelope(request *MintRequest, domain *DomainInfo) (*ActionEnvelope, error) {
+	if domain.Hash() != d.fields.DomainHash || request.delegateHash != d.Hash() {
+		return nil, errors.New("build minted envelope: the delegate is for another domain or request")
 	}
-	q := m.request.fields
+	q := request.fields
 	mode := ModeAction
 	if q.Window.NotAfter.Set {
 		mode = ModeBoth

@@ -44,6 +44,7 @@ type Desk struct {
 
 	Further []approvals.SocketView    // answer of Sockets
 	Hung    []approvals.SuspendedView // answer of Suspended
+	Minting Minting
 
 	Decisions []approvals.Decision // what Decide was called with
 	Shut      []string             // what Closed was called with

@@ -34,7 +34,7 @@ var (
 	// both sides of the line import them.
 	documents = of(leaves,
 		"derive/envelope", "derive/confirm", "derive/confirm/answer",
-		"approvals/moment", "approvals/moment/reading", "approvals/sow", "approvals/facts",
+		"approvals/moment", "approvals/moment/reading", "approvals/sow", "approvals/facts", "approvals/bounds",
 		"approvals/keys", "approvals/journal", "approvals/permit", "approvals/receipt",
 	)
 
@@ -70,6 +70,7 @@ var table = []row{
 	{folder: strict, may: of(leaves), desk: true},
 	{folder: "approvals/moment", may: of(leaves, strict, "derive/envelope"), desk: true},
 	{folder: "approvals/moment/reading", may: of(leaves, "approvals/moment"), desk: true},
+	{folder: "approvals/bounds", may: of(leaves, "derive/envelope"), desk: true},
 	{folder: "approvals/sow", may: of(leaves, "derive/envelope", "approvals/sow/money", "approvals/sow/span"), desk: true},
 	{folder: "approvals/sow/money", desk: true},
 	{folder: "approvals/sow/span", desk: true},

@@ -1,4 +1,5 @@
-// Package mcp offers the vault's socket to MCP clients: six tools over stdio.
+// Package mcp offers the vault's socket to MCP clients: six tools over stdio, and four
+// more where it has a bot's key.
 //
 // It is one more client of the socket, with a pairing of its own, and can do nothing
 // that another could not. It shows nobody anything and decides nothing: a host's own
@@ -16,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +25,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vault/derive/jcs"
+	"vault/ipc/bot"
 	"vault/ipc/client"
 )
 
@@ -47,6 +50,9 @@ type Options struct {
 	// Session is the vault's session that moments and requests belong to unless a call names another.
 	Session string
 	Version string // of the program
+	// Bot is the key of a bot, or nil. With it the tools of mint delegation are offered, and the bot's address
+	// is proven on every connection.
+	Bot *bot.Key
 }
 
 // NewSession draws the name of a session.
@@ -60,8 +66,9 @@ func NewSession() (string, error) {
 
 // Bridge serves MCP clients.
 type Bridge struct {
-	o      Options
-	server *mcp.Server
+	o        Options
+	server   *mcp.Server
+	requests requests
 }
 
 // New makes a bridge.
@@ -70,8 +77,12 @@ func New(o Options) *Bridge {
 	b.server = mcp.NewServer(&mcp.Implementation{Name: "agent-vault", Title: "Agent vault", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Capabilities: &mcp.ServerCapabilities{},
 	})
-	for i := range tools {
-		t := &tools[i]
+	offered := tools
+	if o.Bot != nil {
+		offered = append(slices.Clone(tools), b.mintTools()...)
+	}
+	for i := range offered {
+		t := &offered[i]
 		b.server.AddTool(&mcp.Tool{
 			Name: t.name, Title: t.title, Description: t.description,
 			InputSchema: json.RawMessage(t.input), OutputSchema: json.RawMessage(t.output), Annotations: t.hints,
@@ -118,6 +129,11 @@ func (b *Bridge) call(ctx context.Context, t *tool, raw []byte) *mcp.CallToolRes
 	}()
 	if a.text["session"] == "" {
 		a.text["session"] = b.o.Session
+	}
+	if t.bot {
+		if err := conn.ProveBot(ctx, b.o.Bot); err != nil {
+			return failure(err)
+		}
 	}
 	out, err := t.run(ctx, conn, a)
 	if err != nil {

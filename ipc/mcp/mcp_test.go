@@ -22,6 +22,7 @@ import (
 
 	"vault/approvals"
 	"vault/ipc"
+	"vault/ipc/bot"
 	"vault/ipc/internal/fakedesk"
 	"vault/ipc/socket"
 )
@@ -38,7 +39,11 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	l := &Link{Path: path, File: filepath.Join(filepath.Dir(path), "pairing.json"), Name: "bridge"}
-	b := New(Options{Connect: l.Connect, Session: "mcp-test", Version: "1"})
+	o := Options{Connect: l.Connect, Session: "mcp-test", Version: "1"}
+	if k, err := bot.Load(filepath.Join(filepath.Dir(path), "bot.json")); err == nil {
+		o.Bot = k
+	}
+	b := New(o)
 	err := b.Serve(context.Background(), &mcp.StdioTransport{MaxLineLength: MaxLine})
 	if e := l.Close(); err == nil {
 		err = e

@@ -25,6 +25,7 @@ type tool struct {
 	input, output            string // JSON schemas
 	hints                    *mcp.ToolAnnotations
 	pages                    bool // cuts its results itself
+	bot                      bool // needs the bot's address proven
 	run                      func(context.Context, *client.Conn, args) ([]byte, error)
 }
 

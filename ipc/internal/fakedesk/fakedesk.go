@@ -40,6 +40,12 @@ type Desk struct {
 	Take    func(ctx context.Context, session, moment string) (approvals.Answer, error)
 	Perform func(ctx context.Context, a approvals.MomentAction) (approvals.Answer, error)
 
+	// Mint answers mint.request, MintSign mint.sign. Nil ones give an invented record and signature.
+	Mint     func(ctx context.Context, bot string, request []byte) (json.RawMessage, error)
+	MintSign func(ctx context.Context, bot string, ask approvals.MintSignAsk) (json.RawMessage, error)
+	// Delegates answers mint.delegates; nil answers none.
+	Delegates func(ctx context.Context, bot string) (json.RawMessage, error)
+
 	mu      sync.Mutex
 	secrets map[string]handshake.Secret
 	results map[string]func() (json.RawMessage, error) // by client and request
@@ -100,6 +106,7 @@ func head(seq int) json.RawMessage {
 }
 
 type talk struct {
+	bot        string // proven address, guarded by d.mu
 	d          *Desk
 	client     string
 	cn, sn     handshake.Nonce

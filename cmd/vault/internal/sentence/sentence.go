@@ -36,6 +36,10 @@ var table = []row{
 	{"file_exists", "That file exists. Nothing was written.", "Name a new file."},
 	{"file_unreadable", "The file cannot be read. Nothing was checked.", "Give regular files of at most 8 MiB that you may read."},
 	{"file_unwritable", "The file cannot be written. Nothing was changed.", "Name a new file in a folder that you may write."},
+	{"bot_key_missing", "There is no bot's key in that file. Nothing was signed.", "Make one with vault bot keygen."},
+	{"bot_key_file", "That is no bot's key, or others can read it. Nothing was signed.", "Name a regular file of your own with mode 0600 that vault bot keygen has written."},
+	{"delegate_differs", "That is no delegate that its issuer has signed. Nothing was signed.", "Get it again from the vault's owner, or with vault bot delegates."},
+	{"outside_bounds", "The delegate does not allow this. Nothing was signed.", "Ask within its bounds; --anyway signs the request all the same, for the vault to refuse."},
 	{"digits_differ", "The number is not the one the vault shows. Nothing was paired.", "Start again, and look for a program between this one and the vault."},
 	{"internal", "This could not be done. Nothing was decided.", "Run vault doctor."},
 

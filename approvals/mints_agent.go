@@ -1,0 +1,202 @@
+package approvals
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"vault/approvals/keys"
+	"vault/derive/envelope"
+)
+
+// botProof is the bot of a connection; guarded by the desk's lock.
+type botProof struct {
+	nonce string // of the newest challenge, until it is answered
+	until deadline
+	by    KeyProcess // that made the nonce; a proof is good for as long as it runs
+	proof *keys.BotProof
+}
+
+// BotNonce implements [MintAgent].
+func (c *conversation) BotNonce(ctx context.Context) (json.RawMessage, error) {
+	client, refusal := c.who()
+	d := c.d
+	d.mu.Lock()
+	if refusal == nil {
+		refusal = d.gateClient(client)
+	}
+	k := d.keys
+	d.mu.Unlock()
+	if refusal != nil {
+		return nil, refusal
+	}
+	var nonce string
+	if err := d.patient(ctx, k, func(ctx context.Context) (err error) {
+		nonce, err = k.BotNonce(ctx, client)
+		return err
+	}); err != nil {
+		return nil, asRefusal(err)
+	}
+	d.mu.Lock()
+	c.bot.nonce, c.bot.until, c.bot.by = nonce, endIn(d.clock, botMS), k
+	d.mu.Unlock()
+	return envelope.BotChallenge{Client: client, Nonce: nonce, Vault: c.vault}.Canonical(), nil
+}
+
+// BotProve implements [MintAgent].
+func (c *conversation) BotProve(_ context.Context, bot, signature string) (json.RawMessage, error) {
+	client, refusal := c.who()
+	if refusal != nil {
+		return nil, refusal
+	}
+	d := c.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if refusal := d.gateClient(client); refusal != nil {
+		return nil, refusal
+	}
+	nonce, until := c.bot.nonce, c.bot.until
+	c.bot.nonce = "" // one try for each nonce
+	if nonce == "" || until.passed(d.clock) || c.bot.by != d.keys || c.closed ||
+		(envelope.BotChallenge{Client: client, Nonce: nonce, Vault: c.vault}).Verify(bot, signature) != nil {
+		return nil, refuse(CodeBotProof)
+	}
+	c.bot.proof = &keys.BotProof{Address: bot, Nonce: nonce, Signature: signature}
+	return mustJSON(map[string]string{"bot": bot}), nil
+}
+
+// whichBot is the proven client and bot of the connection, or why there is none.
+func (c *conversation) whichBot() (string, *keys.BotProof, *Refusal) {
+	client, refusal := c.who()
+	if refusal != nil {
+		return "", nil, refusal
+	}
+	d := c.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if refusal := d.gateClient(client); refusal != nil {
+		return "", nil, refusal
+	}
+	if c.bot.proof == nil || c.bot.by != d.keys {
+		c.bot.proof = nil
+		return "", nil, refuse(CodeBotNotProven)
+	}
+	return client, c.bot.proof, nil
+}
+
+// MintDelegates implements [MintAgent].
+func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
+	_, proof, refusal := c.whichBot()
+	if refusal != nil {
+		return nil, refusal
+	}
+	type row struct {
+		BoundsHeld bool            `json:"bounds_held"`
+		Delegate   json.RawMessage `json:"delegate"`
+		Hash       string          `json:"delegate_hash"`
+		Legitimacy *LegitimacyView `json:"legitimacy,omitempty"`
+		MintsLeft  int64           `json:"mints_left"`
+		State      DelegateState   `json:"state"`
+	}
+	list := []row{}
+	for _, v := range (ownerView{c.d}).Delegates() {
+		if v.Bounds.BotPolicy == envelope.BotSet && !slices.ContainsFunc(v.Bounds.Bots, func(a string) bool { return strings.EqualFold(a, proof.Address) }) {
+			continue
+		}
+		raw, err := (ownerView{c.d}).DelegateBytes(v.Hash)
+		if err != nil {
+			continue
+		}
+		list = append(list, row{v.BoundsHeld, raw, v.Hash, v.Bounds.Legitimacy, v.MintsLeft, v.State})
+		if len(list) == maxTold {
+			break
+		}
+	}
+	return mustJSON(map[string]any{"delegates": list}), nil
+}
+
+// maxTold bounds one answer of mint.delegates; the newest come first.
+const maxTold = 200
+
+// MintRequest implements [MintAgent].
+func (c *conversation) MintRequest(ctx context.Context, request []byte) (json.RawMessage, error) {
+	client, proof, refusal := c.whichBot()
+	if refusal != nil {
+		return nil, refusal
+	}
+	d := c.d
+	key := requestKey{client, nonceHash(string(request))}
+	q, err := envelope.ParseMintRequest(request)
+	if err != nil {
+		refusal = refuseWith(CodeMalformed, err.Error())
+		d.refused(key, methodMint, key.id, nil, refusal.Code)
+		return nil, refusal
+	}
+	if !strings.EqualFold(q.BotAddress(), proof.Address) {
+		refusal = bounded(CodeBotOther, "botAddress", proof.Address, q.BotAddress())
+		d.refused(key, methodMint, key.id, nil, refusal.Code)
+		return nil, refusal
+	}
+	out, refusal := d.mintRequest(ctx, &mintAsked{
+		client: client, proof: proof, request: q, raw: q.Canonical(), nonce: nonceHash(q.Fields().Nonce), mint: q.Hash(),
+	})
+	if refusal != nil {
+		d.refused(key, methodMint, key.id, []byte(q.DelegateHash()), refusal.Code)
+		return nil, refusal
+	}
+	return out, nil
+}
+
+// MintSign implements [MintAgent].
+func (c *conversation) MintSign(ctx context.Context, ask MintSignAsk) (json.RawMessage, error) {
+	client, proof, refusal := c.whichBot()
+	if refusal != nil {
+		return nil, refusal
+	}
+	for {
+		a, err := c.d.mintSign(ctx, client, proof, ask)
+		if err != nil || a.Pending == "" {
+			return a.Result, err
+		}
+		// The same id is on its way: it waits for the disk alone.
+		if ctx.Err() != nil {
+			return nil, refuse(CodeCancelled)
+		}
+	}
+}
+
+// MintRecord implements [MintAgent].
+func (c *conversation) MintRecord(ctx context.Context, mint string) (json.RawMessage, error) {
+	_, proof, refusal := c.whichBot()
+	if refusal != nil {
+		return nil, refusal
+	}
+	d := c.d
+	row, q, refusal := d.mintRow(mint)
+	if refusal == nil && row.Bot != proof.Address {
+		refusal = refuse(CodeUnknownMint)
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	d.mu.Lock()
+	delegate, domain := d.placeOf(row)
+	st, _ := d.led.state.Mint(row.Delegate, nonceHash(q.Fields().Nonce))
+	d.mu.Unlock()
+	if delegate == nil {
+		return nil, refuse(CodeUnknownDelegate)
+	}
+	rec, refusal := d.recordOf(ctx, row, delegate, domain)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return mustJSON(struct {
+		Attestation json.RawMessage `json:"attestation"`
+		Label       string          `json:"label"`
+		Legitimacy  *LegitimacyView `json:"legitimacy,omitempty"`
+		Mint        string          `json:"mint"`
+		Record      json.RawMessage `json:"record"`
+		UsesLeft    int64           `json:"uses_left"`
+	}{rec.attestation, labelAsserted, legitimacyView(delegate.parsed.Fields().Legitimacy), mint, rec.record, q.Fields().MaxUses - int64(st.Uses)}), nil
+}

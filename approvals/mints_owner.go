@@ -1,0 +1,610 @@
+package approvals
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+	"vault/approvals/permit"
+	"vault/approvals/store"
+	"vault/derive/envelope"
+	"vault/derive/jcs"
+)
+
+const (
+	manyMints = 1000
+	manyUses  = 1000
+	longMS    = int64(90 * 24 * 60 * 60 * 1000)
+	maxMints  = 500 // of one page
+)
+
+// Delegates implements [MintOwner].
+func (v ownerView) Delegates() []DelegateView {
+	d := v.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]DelegateView, 0, len(d.led.delegates))
+	for _, row := range d.led.delegates {
+		out = append(out, d.delegateView(row))
+	}
+	slices.SortFunc(out, func(a, b DelegateView) int {
+		if a.MadeAt != b.MadeAt {
+			return int(min(max(b.MadeAt-a.MadeAt, -1), 1))
+		}
+		return strings.Compare(a.Hash, b.Hash)
+	})
+	return out
+}
+
+// delegateView is a delegate as the owner sees it; the caller holds mu.
+func (d *Desk) delegateView(row *delegateRow) DelegateView {
+	hash := row.parsed.Hash()
+	out := DelegateView{
+		Hash: hash, DelegateID: row.parsed.ID(), Bounds: d.boundsView(row.parsed), Origin: row.origin, MadeAt: row.at,
+		LastUse: row.lastUse, Warnings: delegateWarnings(row.parsed, d.clock.Now()), State: DelegateSuspended,
+	}
+	domain := row.parsed.Fields().DomainHash
+	out.BoundsHeld, out.ExportedAt = d.boundsHeld(domain), d.led.state.Exported(domain)
+	st, ok := d.led.state.Delegate(hash)
+	if !ok || row.body == nil {
+		return out
+	}
+	out.MadeAt, out.WhileAway = st.MadeAt, row.permit.WhileAway
+	out.Mints, out.Minted, out.Uses = st.Mints, int64(st.Minted), int64(st.Uses)
+	now, w := d.clock.Now(), out.Bounds
+	switch {
+	case st.Ended == "expired" || st.Ended == "" && row.end.passed(d.clock):
+		out.State = DelegateExpired
+	case st.Ended != "":
+		out.State, out.Ended = DelegateEnded, st.Ended
+	case st.Paused:
+		out.State = DelegatePaused
+	case w.NotBefore != nil && now < *w.NotBefore:
+		out.State = DelegateNotYet
+	case out.Minted >= out.Mints:
+		out.State = DelegateSpent
+	default:
+		out.State = DelegateActive
+	}
+	if out.State != DelegateEnded && out.State != DelegateExpired {
+		out.MintsLeft = out.Mints - out.Minted
+		out.UsesLeft = max(0, row.given-out.Uses)
+	}
+	return out
+}
+
+// boundsView is what a delegate lets bots have; the caller holds mu.
+func (d *Desk) boundsView(m *envelope.MintDelegate) DelegateBounds {
+	f := m.Fields()
+	out := DelegateBounds{
+		Domain: DomainView{Hash: f.DomainHash, Address: m.IssuerAddress()}, Operations: f.AllowedOperations, Resources: f.AllowedResources,
+		BotPolicy: f.BotPolicy, IndexMin: f.IndexMin, IndexMax: f.IndexMax, MaxMints: f.MaxMints,
+		MaxUsesPerAction: f.MaxUsesPerAction, NotBefore: optional(f.Window.NotBefore), NotAfter: optional(f.Window.NotAfter),
+		Legitimacy: legitimacyView(f.Legitimacy), AvatarAddress: f.AvatarAddress,
+	}
+	if f.BotPolicy == envelope.BotSet {
+		out.Bots = f.AllowedBotAddresses
+	}
+	if row := d.led.domains[f.DomainHash]; row != nil {
+		out.Domain = row.view()
+	}
+	return out
+}
+
+// delegateWarnings are the dangerous and mistaken shapes of a delegate.
+func delegateWarnings(m *envelope.MintDelegate, now int64) []DelegateWarning {
+	f := m.Fields()
+	var out []DelegateWarning
+	warn := func(code, subject string) { out = append(out, DelegateWarning{code, subject}) }
+	for _, r := range f.AllowedResources {
+		prefix, wild := strings.CutSuffix(r, ":*")
+		switch {
+		case r == "*":
+			warn("any_resource", "")
+		case wild && strings.Contains(prefix, ":"):
+			warn("wildcard_never_matches", r)
+		case !strings.Contains(r, ":") && slices.Contains(f.AllowedResources, r+":*"):
+			warn("bare_prefix", r)
+		}
+	}
+	if f.BotPolicy == envelope.BotAny {
+		warn("any_bot", "")
+	}
+	if !f.Window.NotAfter.Set {
+		warn("no_end", "")
+	} else {
+		from := now
+		if f.Window.NotBefore.Set {
+			from = f.Window.NotBefore.N
+		}
+		if f.Window.NotAfter.N-from > longMS {
+			warn("long", "")
+		}
+		if f.Window.NotAfter.N < now {
+			warn("already_over", "")
+		}
+	}
+	if f.MaxMints > manyMints {
+		warn("many_mints", "")
+	}
+	if f.MaxUsesPerAction > manyUses {
+		warn("many_uses", "")
+	}
+	for i, a := range f.AllowedBotAddresses {
+		if slices.ContainsFunc(f.AllowedBotAddresses[:i], func(b string) bool { return strings.EqualFold(a, b) }) {
+			warn("one_bot_many_addresses", a)
+		}
+	}
+	for _, texts := range [][]string{f.AllowedOperations, f.AllowedResources} {
+		for _, t := range texts {
+			if strings.ToLower(strings.TrimSpace(t)) != t {
+				warn("not_normal", t)
+			}
+		}
+	}
+	if !m.IDByRule() {
+		warn("id_not_by_rule", m.ID())
+	}
+	return out
+}
+
+// PlanDelegate implements [MintOwner].
+func (v ownerView) PlanDelegate(f DelegateForm) (DelegatePlan, error) {
+	d := v.d
+	nonce, err := d.random(32)
+	if err != nil {
+		return DelegatePlan{}, refuse(CodeInternal)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	row := d.led.domains[f.DomainHash]
+	if row == nil {
+		return DelegatePlan{}, refuse(CodeUnknownDomain)
+	}
+	now := d.clock.Now()
+	at, err := envelope.FormatTime(now)
+	if err != nil {
+		return DelegatePlan{}, refuse(CodeInternal)
+	}
+	opt := func(n *int64) envelope.Opt {
+		if n == nil {
+			return envelope.Opt{}
+		}
+		return envelope.Some(*n)
+	}
+	fields := envelope.DelegateFields{
+		DomainHash: f.DomainHash, AllowedOperations: f.Operations, AllowedResources: f.Resources, BotPolicy: f.BotPolicy,
+		IndexMin: f.IndexMin, IndexMax: f.IndexMax, MaxMints: f.MaxMints, MaxUsesPerAction: f.MaxUsesPerAction,
+		Window: envelope.Window{NotBefore: opt(f.NotBefore), NotAfter: opt(f.NotAfter)},
+		Nonce:  "0x" + hex.EncodeToString(nonce), IssuedAt: at, AvatarAddress: f.AvatarAddress,
+	}
+	for _, a := range f.Bots {
+		fields.AllowedBotAddresses = append(fields.AllowedBotAddresses, strings.ToLower(strings.TrimSpace(a)))
+	}
+	if l := f.Legitimacy; l != nil {
+		fields.Legitimacy = &envelope.LegitimacyRef{LegitimacyID: l.LegitimacyID, Required: l.Required, PolicyID: l.PolicyID, StateVersion: opt(l.StateVersion), StateHash: l.StateHash}
+	}
+	m, err := envelope.NewMintDelegate(row.projection.Address(), fields)
+	if err != nil {
+		return DelegatePlan{}, refuseWith(CodeMalformed, err.Error())
+	}
+	return d.plan(m, f.WhileAway, f.Examples), nil
+}
+
+// plan shows a delegate that is to be signed; the caller holds mu.
+func (d *Desk) plan(m *envelope.MintDelegate, away bool, examples []string) DelegatePlan {
+	out := DelegatePlan{
+		Body: m.Body(), Hash: m.Hash(), Bounds: d.boundsView(m), Warnings: delegateWarnings(m, d.clock.Now()), WhileAway: away, PlannedAt: d.clock.Now(),
+	}
+	out.Says = permit.DelegateSays(m, out.Bounds.Domain.ID, func(s string) string { return "“" + s + "”" })
+	for _, r := range examples {
+		p := ResourcePreview{Resource: r}
+		p.By, p.Why = envelope.ResourceMatch(out.Bounds.Resources, r)
+		p.Allowed = p.Why == ""
+		out.Preview = append(out.Preview, p)
+	}
+	return out
+}
+
+// delegatePermitOp writes down a delegate that is issued or admitted, with a new permit. Its time is drawn once, so that a passkey can
+// confirm the row.
+func (d *Desk) delegatePermitOp(m *envelope.MintDelegate, mints int64, away, admitted bool, c *behind) *op {
+	began, hash, domain := d.clock.Now(), m.Hash(), m.Fields().DomainHash
+	return &op{alone: true, anchor: true, build: func(b *batch) error {
+		row := permit.Delegate{
+			Type: permit.TypeDelegate, V: 1, Hash: hash, DomainHash: domain, Mints: mints, Admitted: admitted,
+			MadeAt: min(began, b.now), WhileAway: away,
+		}
+		body, err := permit.Encode(row)
+		if err != nil {
+			return err
+		}
+		kind, entry := journal.KindDelegateIssued, any(journal.DelegateIssued{Delegate: hash, DomainHash: domain, Mints: mints, PermitSHA256: permit.SHA256(body), Confirmation: c.record})
+		if admitted {
+			kind, entry = journal.KindDelegateAdmitted, journal.DelegateAdmitted{Delegate: hash, DomainHash: domain, Mints: mints, PermitSHA256: permit.SHA256(body), Confirmation: c.record}
+		}
+		a, err := b.add(kind, entry)
+		if err != nil {
+			return err
+		}
+		c.of(a)
+		a.keyed.Permits = []keys.Permit{{Body: body}}
+		a.keyed.Delegate = m.Canonical()
+		signed := m
+		a.ready = func() error {
+			if err := oneMAC(a); err != nil || admitted {
+				return err
+			}
+			var err error
+			signed, err = envelope.ParseMintDelegate(a.answer.Delegate)
+			if err != nil || signed.Hash() != hash || signed.Signature() == "" {
+				return errors.New("the key process did not sign the delegate that was planned")
+			}
+			return nil
+		}
+		a.write = func(tx *store.Tx) error {
+			if !admitted {
+				if err := tx.PutDelegate(store.Delegate{Hash: hash, Raw: signed.Canonical(), Origin: "issued", At: a.entry.At}); err != nil {
+					return err
+				}
+			}
+			return tx.PutPermit(store.Permit{Kind: permit.TypeDelegate, ID: hash, Body: body, MAC: a.answer.MACs[0]})
+		}
+		a.applied = func() {
+			x := d.led.delegates[hash]
+			if x == nil {
+				x = newDelegateRow(d.clock, signed, "issued", a.entry.At)
+				d.led.delegates[hash] = x
+			}
+			x.permit, x.body, x.mac = row, body, a.answer.MACs[0]
+		}
+		return nil
+	}}
+}
+
+// IssueDelegate implements [MintOwner].
+func (v ownerView) IssueDelegate(ctx context.Context, p DelegatePlan) (Outcome, error) {
+	d := v.d
+	m, err := envelope.ParseMintDelegate(p.Body)
+	if err != nil || m.Signature() != "" {
+		return Outcome{}, refuseWith(CodeMalformed, "this is no plan of a delegate")
+	}
+	at, err := envelope.ParseTime(m.Fields().IssuedAt)
+	if now := d.clock.Now(); err != nil || now-at > planMS || at > now+clockToleranceMS {
+		return Outcome{Code: CodePlanOld}, nil
+	}
+	c := &behind{}
+	out, err := outcomeOf(d.confirmed(ctx, "delegate", "", c, d.delegatePermitOp(m, m.Fields().MaxMints, p.WhileAway, false, c)))
+	if out.Code == OutcomeDone {
+		out.Delegate = m.Hash()
+	}
+	return out, err
+}
+
+// ImportDelegate implements [MintOwner].
+func (v ownerView) ImportDelegate(_ context.Context, raw []byte) (DelegateView, error) {
+	d := v.d
+	canonical, _, err := envelope.SplitDelegate(raw)
+	if err != nil {
+		if _, bad := jcs.Parse(raw, jcs.AgentEnvelope); bad == nil && strings.Contains(err.Error(), "domainSummary") {
+			return DelegateView{}, refuseWith(CodeDelegateSummary, err.Error())
+		}
+		return DelegateView{}, refuseWith(CodeDelegateMalformed, err.Error())
+	}
+	m, err := envelope.ParseMintDelegate(canonical)
+	if err != nil {
+		return DelegateView{}, refuseWith(CodeDelegateMalformed, err.Error())
+	}
+	hash, domain := m.Hash(), m.Fields().DomainHash
+	d.mu.Lock()
+	row, known := d.led.domains[domain], d.led.delegates[hash] != nil
+	d.mu.Unlock()
+	switch {
+	case row == nil:
+		return DelegateView{}, refuse(CodeUnknownDomain)
+	case known:
+		return DelegateView{}, refuse(CodeDelegateExists)
+	}
+	report, _ := envelope.VerifyMintDelegate(canonical, envelope.Pins{DomainAddress: row.projection.Address(), DomainHash: domain})
+	if !report.Valid || !report.Pinned {
+		if !strings.EqualFold(m.IssuerAddress(), row.projection.Address()) {
+			return DelegateView{}, bounded(CodeDelegateIssuer, "issuerAddress", row.projection.Address(), m.IssuerAddress())
+		}
+		return DelegateView{}, boundRefusal(report, m, nil, d.clock.Now())
+	}
+	at := d.clock.Now()
+	if err := d.do(&op{alone: true, build: func(b *batch) error {
+		if d.led.delegates[hash] != nil {
+			return refuse(CodeDelegateExists)
+		}
+		if len(d.led.delegates) >= journal.MaxDelegates {
+			return refuse(journal.CodeTooManyDelegates)
+		}
+		a, err := b.add(journal.KindDelegateImported, journal.DelegateImported{Delegate: hash, DomainHash: domain})
+		if err != nil {
+			return err
+		}
+		a.write = func(tx *store.Tx) error {
+			return tx.PutDelegate(store.Delegate{Hash: hash, Raw: m.Canonical(), Origin: "imported", At: at})
+		}
+		a.applied = func() { d.led.delegates[hash] = newDelegateRow(d.clock, m, "imported", at) }
+		return nil
+	}}); err != nil {
+		return DelegateView{}, asRefusal(err)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.delegateView(d.led.delegates[hash]), nil
+}
+
+// AdmitDelegate implements [MintOwner].
+func (v ownerView) AdmitDelegate(ctx context.Context, hash string, mints int64) (Outcome, error) {
+	d := v.d
+	d.mu.Lock()
+	row := d.led.delegates[hash]
+	_, known := d.led.state.Delegate(hash)
+	d.mu.Unlock()
+	switch {
+	case row == nil:
+		return Outcome{Code: CodeUnknownDelegate}, nil
+	case known:
+		return Outcome{Code: CodeDelegateExists}, nil
+	case mints < 1 || mints > row.parsed.Fields().MaxMints:
+		return Outcome{Code: CodeNoMintsLeft}, nil
+	}
+	c := &behind{}
+	out, err := outcomeOf(d.confirmed(ctx, "admit", "", c, d.delegatePermitOp(row.parsed, mints, false, true, c)))
+	if out.Code == OutcomeDone {
+		out.Delegate = hash
+	}
+	return out, err
+}
+
+// stands refuses for a delegate that is not in force; the caller holds mu.
+func (d *Desk) stands(hash string) *Refusal {
+	st, ok := d.led.state.Delegate(hash)
+	switch {
+	case !ok && d.led.delegates[hash] != nil:
+		return refuse(CodeDelegateSuspended)
+	case !ok:
+		return refuse(CodeUnknownDelegate)
+	case st.Ended == "expired":
+		return refuse(CodeDelegateExpired)
+	case st.Ended != "":
+		return refuse(CodeDelegateEnded)
+	}
+	return nil
+}
+
+// PauseDelegate implements [MintOwner].
+func (v ownerView) PauseDelegate(_ context.Context, hash string) error {
+	d := v.d
+	return d.do(d.takeOp(journal.KindDelegatePaused, journal.DelegatePaused{Delegate: hash}, func() *Refusal {
+		if r := d.stands(hash); r != nil {
+			return r
+		}
+		if st, _ := d.led.state.Delegate(hash); st.Paused {
+			return refuse(CodeDelegatePaused)
+		}
+		return nil
+	}))
+}
+
+// ResumeDelegate implements [MintOwner].
+func (v ownerView) ResumeDelegate(ctx context.Context, hash string) (Outcome, error) {
+	d := v.d
+	c := &behind{}
+	return outcomeOf(d.confirmed(ctx, "resume", "", c, &op{alone: true, anchor: true, build: func(b *batch) error {
+		if r := d.stands(hash); r != nil {
+			return r
+		}
+		row := d.led.delegates[hash]
+		a, err := b.add(journal.KindDelegateResumed, journal.DelegateResumed{Delegate: hash, Confirmation: c.record})
+		if err != nil {
+			return err
+		}
+		c.of(a)
+		a.keyed.Delegate = row.raw
+		a.keyed.Permits = permitsOf([]permitRow{{row.body, row.mac}})
+		return nil
+	}}))
+}
+
+// RevokeDelegate implements [MintOwner].
+func (v ownerView) RevokeDelegate(_ context.Context, hash string) ([]MintView, error) {
+	d := v.d
+	var rows []store.Mint
+	for before := uint64(0); ; {
+		page, err := d.pageOfMints(hash, before, maxMints)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, page...)
+		if len(page) < maxMints {
+			break
+		}
+		before = page[len(page)-1].Seq
+	}
+	var out []MintView
+	err := d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "revoked"}, func() *Refusal {
+		if r := d.stands(hash); r != nil {
+			return r
+		}
+		// What is minted between the reading and this is few, and shown among the delegate's mints.
+		out = out[:0]
+		paused, _ := d.led.state.Delegate(hash)
+		for _, row := range rows {
+			m := d.mintView(row)
+			if paused.Paused {
+				m.Live = m.Used < m.MaxUses && (m.NotAfter == nil || d.clock.Now() <= *m.NotAfter)
+			}
+			if m.Live || m.NotBefore != nil && d.clock.Now() < *m.NotBefore && m.Used < m.MaxUses {
+				out = append(out, m)
+			}
+		}
+		return nil
+	}))
+	return out, err
+}
+
+func (d *Desk) pageOfMints(delegate string, before uint64, limit int) ([]store.Mint, error) {
+	if d.db() == nil {
+		return nil, nil
+	}
+	rows, err := d.db().Mints(delegate, before, limit)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	return rows, nil
+}
+
+// Mints implements [MintOwner].
+func (v ownerView) Mints(f MintFilter) ([]MintView, error) {
+	d := v.d
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	rows, err := d.pageOfMints(f.Delegate, f.Before, min(f.Limit, maxMints))
+	if err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := make([]MintView, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, d.mintView(row))
+	}
+	return out, nil
+}
+
+// mintView is a mint as the owner sees it; the caller holds mu.
+func (d *Desk) mintView(row store.Mint) MintView {
+	out := MintView{
+		Mint: row.Mint, Delegate: row.Delegate, Seq: row.Seq, At: row.At, Bot: row.Bot, Client: row.Client,
+		Used: row.Used, LastUse: row.LastUse, Address: row.Address, MaxUses: row.MaxUses,
+	}
+	if c, ok := d.led.state.Client(row.Client); ok {
+		out.Agent = c.Name
+	}
+	q, err := envelope.ParseMintRequest(row.Request)
+	if err != nil || q.Hash() != row.Mint {
+		return out // edited; nothing of it is used
+	}
+	f := q.Fields()
+	out.AgentID, out.Operation, out.Resources, out.ActionIndex = f.AgentID, f.Operation, f.Resources, f.ActionIndex
+	out.NotBefore, out.NotAfter = optional(f.Window.NotBefore), optional(f.Window.NotAfter)
+	out.Nonce, out.MaxUses, out.Legitimacy = f.Nonce, f.MaxUses, f.LegitimacyID
+	if st, ok := d.led.state.Mint(row.Delegate, nonceHash(f.Nonce)); ok && st.Mint == row.Mint {
+		out.Used = int64(st.Uses)
+		now := d.clock.Now()
+		delegate := d.led.delegates[row.Delegate]
+		out.Live = d.led.state.DelegateOpen(row.Delegate) == nil && delegate != nil && !delegate.end.passed(d.clock) &&
+			out.Used < out.MaxUses && (out.NotBefore == nil || now >= *out.NotBefore) && (out.NotAfter == nil || now <= *out.NotAfter)
+	}
+	return out
+}
+
+// MintRecord implements [MintOwner].
+func (v ownerView) MintRecord(ctx context.Context, mint string) ([]byte, error) {
+	d := v.d
+	if d.db() == nil {
+		return nil, refuse(CodeUnknownMint)
+	}
+	row, _, refusal := d.mintRow(mint)
+	if refusal != nil {
+		return nil, refusal
+	}
+	d.mu.Lock()
+	delegate, domain := d.placeOf(row)
+	d.mu.Unlock()
+	if delegate == nil {
+		return nil, refuse(CodeUnknownDelegate)
+	}
+	rec, refusal := d.recordOf(ctx, row, delegate, domain)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return rec.record, nil
+}
+
+// placeOf is a mint's delegate and domain, or nil; the caller holds mu.
+func (d *Desk) placeOf(row store.Mint) (*delegateRow, *domainRow) {
+	delegate := d.led.delegates[row.Delegate]
+	if delegate == nil {
+		return nil, nil
+	}
+	domain := d.led.domains[delegate.parsed.Fields().DomainHash]
+	if domain == nil {
+		return nil, nil
+	}
+	return delegate, domain
+}
+
+// MintUses implements [MintOwner].
+func (v ownerView) MintUses(delegate string, since, stepMS int64) ([]MintUse, error) {
+	d := v.d
+	if d.db() == nil {
+		return nil, nil
+	}
+	if stepMS < 1 {
+		return nil, refuseWith(CodeMalformed, "a step is at least one millisecond")
+	}
+	steps, err := d.db().MintSteps(delegate, since, stepMS)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	out := make([]MintUse, 0, len(steps))
+	for _, s := range steps {
+		out = append(out, MintUse{From: s.From, Mints: s.Mints, Uses: s.Uses})
+	}
+	return out, nil
+}
+
+// DelegateBytes implements [MintOwner].
+func (v ownerView) DelegateBytes(hash string) ([]byte, error) {
+	d := v.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	row := d.led.delegates[hash]
+	if row == nil {
+		return nil, refuse(CodeUnknownDelegate)
+	}
+	return slices.Clone(row.raw), nil
+}
+
+// ExportMint implements [MintOwner].
+func (v ownerView) ExportMint(ctx context.Context, domain, recipient string) ([]byte, Outcome, error) {
+	d := v.d
+	d.mu.Lock()
+	known := d.led.domains[domain] != nil
+	d.mu.Unlock()
+	if !known {
+		return nil, Outcome{Code: CodeUnknownDomain}, nil
+	}
+	recipient = strings.TrimSpace(recipient)
+	c := &behind{}
+	var sealed []byte
+	out, err := outcomeOf(d.confirmed(ctx, "mint_export", "", c, &op{alone: true, anchor: true, build: func(b *batch) error {
+		a, err := b.add(journal.KindMintExported, journal.MintExported{DomainHash: domain, Recipient: recipient, Confirmation: c.record})
+		if err != nil {
+			return refuse(CodeRecipient)
+		}
+		c.of(a)
+		a.ready = func() error {
+			if len(a.answer.Sealed) == 0 {
+				return errors.New("the key process sealed nothing")
+			}
+			return nil
+		}
+		a.applied = func() { sealed = a.answer.Sealed }
+		return nil
+	}}))
+	if k, e := d.openKeys(); e == nil {
+		d.takePublic(context.WithoutCancel(ctx), k)
+	}
+	return sealed, out, err
+}

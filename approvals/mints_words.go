@@ -1,0 +1,40 @@
+package approvals
+
+// mintWords are the sentences of the codes of mint delegation: what happened, and what to do.
+var mintWords = map[string][2]string{
+	CodeBotNotProven:   {"No bot address is proven on this connection.", "Call bot.nonce and bot.prove."},
+	CodeBotProof:       {"The proof is not by that address over this connection's nonce.", "Sign what bot.nonce gives, on this connection."},
+	CodeBotOther:       {"This is another bot's than the one that is proven here.", "Prove that bot's address first."},
+	CodeBotSignature:   {"The request is not signed by the bot that it names.", "Sign it with that bot's key."},
+	CodeBotNotAllowed:  {"The delegate does not name this bot.", "Ask the owner for a delegate that does."},
+	CodeLegitimacy:     {"The delegate requires a legitimacy id that the request does not name.", "Name the delegate's own."},
+	CodeOperation:      {"The delegate does not allow this operation.", "Ask for one that it names."},
+	CodeResource:       {"The delegate does not allow this resource.", "Ask for one that it covers."},
+	CodeIndexRange:     {"The action index is outside of the delegate's range.", "Take one within it."},
+	CodeUsesOverLimit:  {"The delegate allows fewer uses of each key.", "Ask for fewer."},
+	CodeWindowOutside:  {"The request's window does not lie within the delegate's.", "Take a beginning and an end within it."},
+	CodeDelegateID:     {"The request names another delegate id than the delegate has.", "Make the request from the delegate itself."},
+	CodeNonceReused:    {"This nonce was used for another request under the delegate.", "Take a new nonce."},
+	CodeMintsSpent:     {"All keys that may be minted under the delegate are minted.", "Ask the owner for another delegate."},
+	CodeUnknownMint:    {"The vault knows no such capability of this bot.", "Check the id."},
+	CodeMintUsesSpent:  {"All uses of this capability are spent.", "Have another one minted."},
+	CodeMintExpired:    {"The capability's window has ended.", "Have another one minted."},
+	CodeMintNotYet:     {"The capability's window has not begun.", "Ask again when it has."},
+	CodeContradiction:  {"The payload says something else than the capability allows. Nothing was signed.", "Send a payload that fits, or have another capability minted."},
+	CodeNoMintsLeft:    {"That is no number of keys that this delegate can make.", "Take a number from 1 to the delegate's own."},
+	CodePlanOld:        {"The form is too old to be signed.", "Look at it again, then issue it."},
+	CodeRecipient:      {"That is no recipient that age knows: age1 and 58 characters.", "Copy it from the one who will open it."},
+	CodeDelegateExists: {"This delegate is here already.", "Look at Delegates."},
+
+	CodeUnknownDelegate:   {"The vault knows no such delegate.", "Take one from mint.delegates."},
+	CodeDelegatePaused:    {"The owner has paused this delegate.", "Ask again when it goes on."},
+	CodeDelegateEnded:     {"The owner has revoked this delegate.", "Ask the owner for another one."},
+	CodeDelegateExpired:   {"The delegate's window has ended.", "Ask the owner for another one."},
+	CodeDelegateNotYet:    {"The delegate's window has not begun.", "Ask again when it has."},
+	CodeDelegateSuspended: {"The owner has not admitted this delegate here.", "Ask the owner to."},
+
+	CodeDelegateMalformed: {"That is no mint delegate.", "Get it again from whoever issued it."},
+	CodeDelegateSignature: {"The delegate is not signed by the issuer that it names.", "Get it again from whoever issued it."},
+	CodeDelegateIssuer:    {"The delegate's issuer is not this vault's domain.", "It can only be used in the vault that issued it, or in one with the same recovery words."},
+	CodeDelegateSummary:   {"What is said of the delegate's domain is about another one.", "Get it again from whoever issued it."},
+}

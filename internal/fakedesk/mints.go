@@ -1,0 +1,108 @@
+package fakedesk
+
+import (
+	"context"
+	"slices"
+
+	"vault/approvals"
+)
+
+// Minting is what a fake desk says about mint delegation. Calls that change something are noted and change nothing
+// else; those of a ceremony end as every ceremony of the desk.
+type Minting struct {
+	List      []approvals.DelegateView
+	Minted    []approvals.MintView // newest first
+	Steps     []approvals.MintUse
+	Plan      approvals.DelegatePlan
+	PlanErr   error
+	ImportErr error
+}
+
+func (d *Desk) minting() Minting { d.mu.Lock(); defer d.mu.Unlock(); return d.Minting }
+
+// Delegates implements [approvals.Owner].
+func (d *Desk) Delegates() []approvals.DelegateView { return slices.Clone(d.minting().List) }
+
+// PlanDelegate implements [approvals.Owner].
+func (d *Desk) PlanDelegate(f approvals.DelegateForm) (approvals.DelegatePlan, error) {
+	m := d.minting()
+	p := m.Plan
+	p.WhileAway = f.WhileAway
+	return p, m.PlanErr
+}
+
+// IssueDelegate implements [approvals.Owner].
+func (d *Desk) IssueDelegate(context.Context, approvals.DelegatePlan) (approvals.Outcome, error) {
+	return d.confirmed("issue delegate")
+}
+
+// ImportDelegate implements [approvals.Owner].
+func (d *Desk) ImportDelegate(context.Context, []byte) (approvals.DelegateView, error) {
+	m := d.minting()
+	if m.ImportErr != nil {
+		return approvals.DelegateView{}, m.ImportErr
+	}
+	if err := d.call("import delegate"); err != nil {
+		return approvals.DelegateView{}, err
+	}
+	i := slices.IndexFunc(m.List, func(v approvals.DelegateView) bool { return v.State == approvals.DelegateSuspended })
+	if i < 0 {
+		return approvals.DelegateView{State: approvals.DelegateSuspended}, nil
+	}
+	return m.List[i], nil
+}
+
+// AdmitDelegate implements [approvals.Owner].
+func (d *Desk) AdmitDelegate(context.Context, string, int64) (approvals.Outcome, error) {
+	return d.confirmed("admit delegate")
+}
+
+// PauseDelegate implements [approvals.Owner].
+func (d *Desk) PauseDelegate(context.Context, string) error { return d.call("pause delegate") }
+
+// ResumeDelegate implements [approvals.Owner].
+func (d *Desk) ResumeDelegate(context.Context, string) (approvals.Outcome, error) {
+	return d.confirmed("resume delegate")
+}
+
+// RevokeDelegate implements [approvals.Owner].
+func (d *Desk) RevokeDelegate(_ context.Context, hash string) ([]approvals.MintView, error) {
+	if err := d.call("revoke delegate"); err != nil {
+		return nil, err
+	}
+	var out []approvals.MintView
+	for _, m := range d.minting().Minted {
+		if m.Delegate == hash && m.Live {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// Mints implements [approvals.Owner].
+func (d *Desk) Mints(f approvals.MintFilter) ([]approvals.MintView, error) {
+	var out []approvals.MintView
+	for _, m := range d.minting().Minted {
+		if (f.Delegate == "" || f.Delegate == m.Delegate) && (f.Before == 0 || m.Seq < f.Before) && (f.Limit == 0 || len(out) < f.Limit) {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// MintRecord implements [approvals.Owner].
+func (d *Desk) MintRecord(context.Context, string) ([]byte, error) { return []byte("{}"), nil }
+
+// MintUses implements [approvals.Owner].
+func (d *Desk) MintUses(string, int64, int64) ([]approvals.MintUse, error) {
+	return slices.Clone(d.minting().Steps), nil
+}
+
+// DelegateBytes implements [approvals.Owner].
+func (d *Desk) DelegateBytes(string) ([]byte, error) { return []byte("{}"), nil }
+
+// ExportMint implements [approvals.Owner].
+func (d *Desk) ExportMint(context.Context, string, string) ([]byte, approvals.Outcome, error) {
+	out, err := d.confirmed("export mint material")
+	return []byte("sealed"), out, err
+}

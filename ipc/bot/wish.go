@@ -1,0 +1,103 @@
+package bot
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"vault/derive/envelope"
+)
+
+// Wish is what a bot wants minted. What is left out is filled in within the delegate's
+// bounds, where there is one answer.
+type Wish struct {
+	AgentID     string // what the bot calls itself in the capability
+	Operation   string // empty: the delegate's, where it has one only
+	Resources   []string
+	ActionIndex *int64        // nil: the delegate's lowest
+	MaxUses     int64         // how often it may be signed with
+	From, Until *envelope.Opt // nil: from now, until an hour later or the delegate's end
+	Nonce       string        // empty: drawn
+	Legitimacy  string        // empty: the delegate's, where it requires one
+}
+
+// Errors of Fields.
+var (
+	ErrOperation = errors.New("the delegate has more than one operation: name one")
+	ErrResource  = errors.New("name a resource")
+)
+
+// Fields fills in a wish for a delegate at the time now.
+func (w Wish) Fields(d *envelope.MintDelegate, now time.Time, random io.Reader) (envelope.RequestFields, error) {
+	df := d.Fields()
+	f := envelope.RequestFields{
+		AgentID: w.AgentID, Operation: w.Operation, Resources: w.Resources, ActionIndex: df.IndexMin, MaxUses: w.MaxUses,
+		Nonce: w.Nonce, LegitimacyID: w.Legitimacy, Window: w.window(df.Window, now.UnixMilli()),
+	}
+	if len(f.Resources) == 0 {
+		return f, ErrResource
+	}
+	if f.Operation == "" {
+		if len(df.AllowedOperations) != 1 {
+			return f, ErrOperation
+		}
+		f.Operation = df.AllowedOperations[0]
+	}
+	if w.ActionIndex != nil {
+		f.ActionIndex = *w.ActionIndex
+	}
+	if f.LegitimacyID == "" && df.Legitimacy != nil && df.Legitimacy.Required {
+		f.LegitimacyID = df.Legitimacy.LegitimacyID
+	}
+	if f.Nonce == "" {
+		var n [32]byte
+		if _, err := io.ReadFull(random, n[:]); err != nil {
+			return f, fmt.Errorf("draw a nonce: %w", err)
+		}
+		f.Nonce = "0x" + hex.EncodeToString(n[:])
+	}
+	var err error
+	f.RequestedAt, err = envelope.FormatTime(now.UnixMilli())
+	return f, err
+}
+
+func (w Wish) window(outer envelope.Window, now int64) envelope.Window {
+	out := envelope.Window{NotBefore: envelope.Some(now)}
+	if outer.NotBefore.Set && now < outer.NotBefore.N {
+		out.NotBefore = outer.NotBefore
+	}
+	if w.From != nil {
+		out.NotBefore = *w.From
+	}
+	end := max(now, out.NotBefore.N) + time.Hour.Milliseconds()
+	if outer.NotAfter.Set && end > outer.NotAfter.N {
+		end = outer.NotAfter.N
+	}
+	out.NotAfter = envelope.Some(end)
+	if w.Until != nil {
+		out.NotAfter = *w.Until
+	}
+	return out
+}
+
+// Outside says in words of ours which bounds of its delegate a request goes past, as far as can be
+// told without a vault; it is empty where there are none. Whether the nonce is new and a mint is left
+// only the vault knows. Both are canonical; issuer is the domain's address, or empty.
+func Outside(request, delegate []byte, issuer string, now time.Time) string {
+	r, _ := envelope.VerifyMintRequest(request, delegate, envelope.Pins{DomainAddress: issuer}, now.UnixMilli())
+	return Failing(r)
+}
+
+// Failing names what a report does not accept, in words of ours.
+func Failing(r *envelope.Report) string {
+	var out []string
+	for _, c := range r.Checks {
+		if !c.OK && c.Detail != "" {
+			out = append(out, c.Detail)
+		}
+	}
+	return strings.Join(out, "; ")
+}
