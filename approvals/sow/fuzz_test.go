@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"vault/approvals/sow"
@@ -173,23 +174,27 @@ func FuzzSignatureText(f *testing.F) {
 	})
 }
 
-// big is a valid document of about so many bytes.
+// big is a valid document of exactly so many bytes, or the smallest there is.
 func big(t testing.TB, size int) []byte {
 	raw := doc(t, fixedFee)
 	if len(raw) >= size {
 		return raw
 	}
-	n := (size - len(raw)) / 105
+	n := (size - len(raw)) / 110
 	inputs := times(n, `{"name":"input-#","media_type":"text/csv","when":"per_task","grade":"enforced","note":"as agreed upon"}`)
-	return edit(t, raw, "inputs", json.RawMessage(inputs))
+	raw = edit(t, raw, "inputs", json.RawMessage(inputs))
+	return append(raw, strings.Repeat(" ", size-len(raw))...)
 }
 
 // TestBig: documents of the largest sizes are read and judged.
 func TestBig(t *testing.T) {
-	raw := big(t, 1<<20)
+	raw := big(t, sow.MaxDocument)
 	d, f := sow.Read(raw, sow.Options{})
-	if d == nil || !f.OK() || len(raw) < 1000000 {
+	if d == nil || !f.OK() || len(raw) != 1<<20 {
 		t.Fatalf("%d bytes: %v", len(raw), f.Errors())
+	}
+	if d, f := sow.Read(append(raw, ' '), sow.Options{}); d != nil || len(f) != 1 || f[0].Code != "document_too_large" {
+		t.Errorf("one byte more: %v", f)
 	}
 	other := document(t, edit(t, raw, "inputs[9000].media_type", "text/plain"))
 	if c := sow.Compare(d, other); len(c) != 1 || c[0].Path != `inputs["input-9000"].media_type` {

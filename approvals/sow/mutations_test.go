@@ -355,6 +355,8 @@ var mutations = []mutation{
 	{directedOffer, "parties.offered_to.organization", `"brackwater"`, "offered_to_party_organization", ""},
 	{directedOffer, "parties.offered_to.expires_at", `"2026-13-45T00:00:00Z"`, "offered_to_expires_at", ""},
 	{directedOffer, "parties.offered_to.grade", `"exclusive"`, "offered_to_grade", ""},
+	{directedOffer, "parties.offered_to.expires_at", ``, "directed_unbounded", ""},
+	{fixedFee, "parties.offered_to", `{"agent":"UA3MAI2EB4JQSZWVKQYYRR7BL5HGT7ZJ6JZY3HCSWELE6DWEMVJJUJ6W","owner":"Brackwater"}`, "directed_wrong_party", ""},
 	// A directed offer names the real place; the same input in an open one does not.
 	{directedOffer, "parties.offered_to", `null`, "input_binding_published", ""},
 }

@@ -20,6 +20,8 @@ type Options struct {
 	// record under one of the keys is refused.
 	Ours []string
 	Made func(approval jcs.Value) bool
+	// Languages are the texts of contract languages that are known here.
+	Languages Languages
 }
 
 // topLevel are the members a document of 0.22 may have. "grade" is that of the
@@ -44,6 +46,7 @@ func (d *Document) Validate(o Options) Findings {
 	c.need(isPos(v.Get("version")), "version", "version")
 	c.term(v)
 	c.language(v.Get("language"), "language")
+	c.written(d, o.Languages)
 	for m := range v.Members() {
 		c.need(has(topLevel, m.Name), "unknown_top_level_member", m.Name)
 	}
@@ -159,9 +162,7 @@ func sorted(list []string) bool {
 // across checks what one clause says against another.
 func (c *checker) across(d *Document, o Options) {
 	v := d.v
-	if v.Get("parties").Get("client").Kind() == jcs.Null && !d.Directed() {
-		c.publishable(v.Get("inputs"), "inputs")
-	}
+	c.offer(d)
 	offerings, _ := texts(v.Get("scope").Get("offerings"))
 	price := v.Get("price")
 	switch price.Get("arrangement").Text() {
@@ -183,6 +184,25 @@ func (c *checker) across(d *Document, o Options) {
 		if k := a.Get("key"); isText(k) && has(o.Ours, k.Text()) && (o.Made == nil || !o.Made(a)) {
 			c.add("approval_not_ours", item("change_control.approvals", i))
 		}
+	}
+}
+
+// offer checks what an offer says of whom it is for (5.3.1, 12.1, 12.1.1), and a
+// filled seat against the one party its offer named.
+func (c *checker) offer(d *Document) {
+	parties := d.v.Get("parties")
+	to := parties.Get("offered_to")
+	switch {
+	case !d.BlankSeat():
+		agent := parties.Get("client").Get("agent")
+		c.need(to.Kind() != jcs.Object || agent.Text() == to.Get("agent").Text(), "directed_wrong_party", "parties.client.agent")
+	case d.Directed():
+		c.need(to.Kind() != jcs.Object || to.Get("expires_at").Exists(), "directed_unbounded", "parties.offered_to.expires_at")
+	default:
+		c.publishable(d.v.Get("inputs"), "inputs")
+	}
+	if d.v.Get("qualifications").Len() > 0 {
+		c.add("qualification_no_screening", "qualifications")
 	}
 }
 
@@ -243,16 +263,4 @@ func (c *checker) among(list jcs.Value, name string, declared []string, complete
 			c.need(known[w.Text()], code, item(path, i))
 		}
 	}
-}
-
-// LanguageConflict reports, as language_hash_conflict, that two documents name
-// one language and version with different hashes (4.3).
-func LanguageConflict(a, b *Document) *Finding {
-	x, y := a.Get("language"), b.Get("language")
-	nx, _ := x.Get("version").Int()
-	ny, _ := y.Get("version").Int()
-	if x.Get("id").Text() == y.Get("id").Text() && nx == ny && x.Get("sha256").Text() != y.Get("sha256").Text() {
-		return one("language_hash_conflict", "language.sha256")
-	}
-	return nil
 }
