@@ -42,6 +42,8 @@ type Desk struct {
 	Rules  permit.Policy
 	Clicks []approvals.ClickRate
 
+	SoW Engaged
+
 	Decisions []approvals.Decision // what Decide was called with
 	Shut      []string             // what Closed was called with
 	Calls     []string             // names of other calls that change something
