@@ -387,6 +387,7 @@ var table = []row{
 	{"silence_is_no_acceptance", 183, "15.3", informs, "No review was brought. Silence is no acceptance of the work.", "Review the work if you want it on the record."},
 	{"act_shape", 98, "5.8", always, "The act lacks a member or carries one of the wrong form.", "Make the act with its members."},
 	{"act_signature", 98, "5.8", always, "The act is not signed by the key it names.", "Ask for the act as it was signed."},
+	{"blank_left", 0, "4.2", always, "A blank of the draft is left.", "Fill it in."},
 	{"more_findings", 0, "3", always, "There are more findings than are listed.", "Ask for a document that is made as the specification says."},
 	{"not_checked", 0, "3", informs, "A rule could not be checked because nobody brought the document it needs.", "Bring the provider's manifest."},
 }

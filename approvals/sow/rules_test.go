@@ -277,6 +277,9 @@ var rules = slices.Concat(
 	}),
 	is(12, "not_a_document", func(t *testing.T) sow.Findings { _, f := sow.Read([]byte("1"), sow.Options{}); return f }),
 	breaks(13, "unknown_top_level_member"),
+	is(0, "blank_left", func(t *testing.T) sow.Findings {
+		return edited(t, fixedFee, "parties.client.owner", `"[fill in: client's owner]"`).Validate(sow.Options{})
+	}),
 	is(0, "more_findings", func(t *testing.T) sow.Findings {
 		f := edited(t, fixedFee, "price.rates", "[0"+strings.Repeat(",0", 30000)+"]").Validate(sow.Options{})
 		if len(f) != 20001 {

@@ -65,6 +65,7 @@ func (d *Document) Validate(o Options) Findings {
 		}
 	}
 	c.across(d, o)
+	c.blanks(d)
 	return c.found
 }
 

@@ -71,6 +71,7 @@ var table = []row{
 	{folder: "approvals/moment/reading", may: of(leaves, "approvals/moment"), desk: true},
 	{folder: "approvals/sow", may: of(leaves, "derive/envelope", "approvals/sow/money", "approvals/sow/span"), desk: true},
 	{folder: "approvals/sow/bundle", may: of(leaves, "derive/envelope", "derive/confirm", "approvals/sow"), desk: true},
+	{folder: "approvals/sow/draft", may: of(leaves, "approvals/sow", "approvals/sow/money", "approvals/sow/span"), desk: true},
 	{folder: "approvals/sow/money", desk: true},
 	{folder: "approvals/sow/span", desk: true},
 	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
