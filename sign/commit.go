@@ -68,7 +68,7 @@ func (s *Signer) ready() error {
 // returns an error.
 func (s *Signer) commit(a keys.Act, out *keys.Answer) (journal.Head, error) {
 	var none journal.Head
-	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind)) > maxDocument {
+	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind), longest(a.SoW)) > maxDocument {
 		return none, refuse(codeMalformed, "a document is too long")
 	}
 	if a.Confirmation == "" {
@@ -110,6 +110,11 @@ func (s *Signer) judge(a keys.Act, c *ceremony, out *keys.Answer) (journal.Head,
 	}
 	if p.sign != nil {
 		if err := s.signAction(p.sign, out); err != nil {
+			return none, err
+		}
+	}
+	if p.seal != nil {
+		if err := s.signSeat(p.seal, out); err != nil {
 			return none, err
 		}
 	}
@@ -193,6 +198,7 @@ func (s *Signer) perform(e journal.Entry, c *ceremony, p *passed, out *keys.Answ
 // passed is what a guard lets happen.
 type passed struct {
 	sign   *action
+	seal   *seatSignature       // by an owner seat
 	mac    [][]byte             // rows that get a MAC
 	domain *envelope.Projection // a domain that is opened
 	anchor bool                 // remembered outside the store at once

@@ -70,6 +70,20 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 		return s.guardActConfirmed(b, c, e.At)
 	case journal.ClientEnded, journal.GrantEnded:
 		return passed{anchor: true}, nil
+	case journal.SeatOpened:
+		return s.guardSeat(b)
+	case journal.SoWPinned:
+		return s.guardPinned(e, b, a)
+	case journal.SoWPreauthorised:
+		return s.guardPreauthorise(e, b, a)
+	case journal.SoWSigned:
+		return s.guardSoW(e, b, a)
+	case journal.SoWActSigned:
+		return s.guardSoWAct(e, b, a)
+	case journal.SoWKeyBlocked, journal.SoWPreauthorisationEnded:
+		return passed{anchor: true}, nil // takings, and an unblocking, which permits nothing that was not permitted
+	case journal.SoWIntent, journal.SoWNoted:
+		return passed{}, nil
 	case journal.Snapshot:
 		s.swollen = true
 		return passed{}, nil

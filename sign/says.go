@@ -187,6 +187,8 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 			out = append(out, "Ordinary class: "+quoted(c))
 		}
 		return out[:min(len(out), confirm.MaxLines)], nil
+	case journal.SoWSigned, journal.SoWActSigned, journal.SoWPreauthorised:
+		return s.sowSays(e, a)
 	}
 	return nil, refuse("unknown_act", "the key process has no words for this kind of act")
 }

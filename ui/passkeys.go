@@ -275,7 +275,7 @@ func (p *settingsPage) askRule(u *UI, q *question, key string) {
 	}
 	r := u.rules()[i].rule
 	now := u.state.Policy
-	next := permit.Policy{Rules: slices.Clone(now.Rules), Ordinary: now.Ordinary}
+	next := permit.Policy{Rules: slices.Clone(now.Rules), Ordinary: now.Ordinary, SoWFloor: now.SoWFloor}
 	name, why, blocked := "Ask a passkey for this", "It counts at once, without a passkey: the vault asks more of you, not less.", ""
 	said := &banner{parts.Calm, "check", "This needs a passkey now", "A click no longer approves it."}
 	if at := slices.Index(next.Rules, r); at >= 0 {

@@ -54,7 +54,7 @@ func (k Kind) Unkeyed() bool {
 		KindMomentSeen, KindMomentDeclined, KindMomentEnded, KindMomentNoted, KindMomentMissed:
 		return true
 	}
-	return false
+	return k.unkeyedSoW()
 }
 
 // Entry is one line of the log. Its canonical bytes are hashed and chained.

@@ -35,6 +35,7 @@ type State struct {
 	grants  map[string]GrantState
 	moments map[string]MomentState
 	uses    map[[32]byte]useCount
+	sow     sowState
 
 	parsed string // SHA256 of the bytes the state was parsed from, until an entry is applied
 }
@@ -317,6 +318,8 @@ func (s *State) check(e Entry) (func(), error) {
 		if b.StateSHA256 != s.SHA256() {
 			return nil, contradict(CodeWrongSnapshot, "the snapshot is not of the state before it")
 		}
+	default:
+		return s.checkSoW(e)
 	}
 	return nil, nil
 }
@@ -434,6 +437,10 @@ func checkConfirmed(e Entry) error {
 		by = b.By
 	case PolicyChanged:
 		by = b.By
+	case SoWSigned:
+		by = b.By
+	case SoWActSigned:
+		by = b.By
 	default:
 		by = "passkey"
 	}
@@ -528,6 +535,8 @@ type stateHead struct {
 	Grants    int    `json:"grants"`
 	Moments   int    `json:"moments,omitzero"`
 	Uses      int    `json:"uses"`
+	// Lines about Agent SoW, after those of the moments.
+	SoW *sowCounts `json:"sow,omitzero"`
 }
 
 // Canonical returns the state's canonical bytes: one line of canonical JSON
@@ -553,7 +562,7 @@ func (s *State) appendRows(out []byte) []byte {
 	out = appendLine(out, stateHead{
 		Type: "vault.logState", V: 1, Vault: s.vault, Instance: s.instance, OwnerKey: s.ownerKey, LogKey: s.logKey,
 		Demo: s.demo, Reason: s.reason, StartedAt: s.started, Words: s.words, Seq: s.seq, Hash: s.Hash(), At: s.at,
-		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Uses: len(s.uses),
+		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Uses: len(s.uses), SoW: s.sow.counts(),
 	})
 	for _, d := range s.Domains() {
 		out = appendLine(out, d)
@@ -567,7 +576,7 @@ func (s *State) appendRows(out []byte) []byte {
 	for _, m := range sorted(s.moments, func(m MomentState) string { return m.ID }) {
 		out = appendLine(out, m)
 	}
-	return out
+	return s.sow.appendRows(out)
 }
 
 func appendUses(out []byte, k [32]byte, n useCount) []byte {
@@ -631,6 +640,9 @@ func ParseState(raw []byte) (*State, error) {
 			return nil, err
 		}
 		s.moments[m.ID] = m
+	}
+	if rest, err = s.sow.parseRows(h.SoW, rest); err != nil {
+		return nil, err
 	}
 	notCanonical := errors.New("parse log state: bytes are not in canonical form")
 	rows := raw[:len(raw)-len(rest)]

@@ -135,6 +135,7 @@ type Act struct {
 	Permits  []Permit // rows the guard needs, in any order
 	// Confirmation is the id of the ceremony behind the act ([Begun]), or empty.
 	Confirmation string
+	SoW          *SoWAct // kinds sow.signed, sow.act_signed and sow.preauthorised
 }
 
 // Permit is a row that permits, with the MAC that the key process made for it.
@@ -158,6 +159,8 @@ type Answer struct {
 	Projection  []byte   // kind domain.created: canonical domain projection
 	Evidence    []byte   // of a confirmed act: canonical confirm.Evidence, to be kept beside the entry
 	Card        []byte   // kind act.confirmed of card.export: the signed owner card
+	// SoWSignature is for the kinds sow.signed and sow.act_signed: Ed25519, base64url unpadded.
+	SoWSignature string
 }
 
 // Error is a refusal of the key process.
@@ -182,6 +185,7 @@ type Keys interface {
 // Handler is the key process's side of [Keys].
 type Handler interface {
 	Confirmer
+	Seater
 	Create(context.Context, Create) (Public, error)
 	Unlock(context.Context, Unlock) (Public, error)
 	Restore(context.Context, Restore) (Public, error)

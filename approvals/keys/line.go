@@ -50,6 +50,7 @@ type request struct {
 	Acts       []Act
 	Ask        *Ask
 	Flag       bool
+	Index      int64
 }
 
 type reply struct {
@@ -89,6 +90,10 @@ var methods = map[string]func(context.Context, Handler, *request, *reply) error{
 	},
 	"address": func(ctx context.Context, h Handler, q *request, r *reply) (err error) {
 		r.Text, err = h.Address(ctx, q.Bytes)
+		return err
+	},
+	"seat_key": func(ctx context.Context, h Handler, q *request, r *reply) (err error) {
+		r.Text, err = h.SeatKey(ctx, q.Index)
 		return err
 	},
 	"commit": func(ctx context.Context, h Handler, q *request, r *reply) (err error) {
@@ -488,6 +493,12 @@ func (c *Client) Plan(ctx context.Context, domainInfo []byte) ([]byte, error) {
 // Address implements [Keys].
 func (c *Client) Address(ctx context.Context, envelope []byte) (string, error) {
 	r, err := c.call(ctx, &request{Method: "address", Bytes: envelope})
+	return r.Text, err
+}
+
+// SeatKey implements [Keys].
+func (c *Client) SeatKey(ctx context.Context, index int64) (string, error) {
+	r, err := c.call(ctx, &request{Method: "seat_key", Index: index})
 	return r.Text, err
 }
 
