@@ -1,6 +1,6 @@
 // Package assets holds the files that are built into the programs: fonts, the
-// icon set, the icons of the program itself, and the ceremony page. It is bytes by name and
-// nothing more; it knows no toolkit, so that every package may import it.
+// icon set, the icons of the program itself, the ceremony page, and the text of
+// the contract language. It is bytes by name and nothing more; it knows no toolkit, so that every package may import it.
 //
 // The fonts are under the SIL Open Font License 1.1, see [FontLicence].
 // fonts/derive.py and icons/make.py rebuild what is here.
@@ -22,7 +22,7 @@ const (
 	MonoSemiBold = "VaultMono-SemiBold.ttf"
 )
 
-//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png page/*
+//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png page/* language/*.txt
 var files embed.FS
 
 // Font returns the bytes of the OpenType font with the given file name, one
@@ -54,6 +54,18 @@ func App(name string) ([]byte, error) {
 // The slice is the caller's own.
 func Page(name string) ([]byte, error) {
 	return read("page", "page", name, ".html", ".js", ".css")
+}
+
+// Language returns the text of a version of a contract language of ours. Its
+// SHA-256 is what documents name, so a published text never changes.
+func Language(id string, version int) ([]byte, error) {
+	return read("contract language", "language", fmt.Sprintf("%s-%d.txt", id, version), ".txt")
+}
+
+// LegalStatus returns the one sentence about what a signed document is in law.
+func LegalStatus() (string, error) {
+	b, err := read("sentence", "language", "legal-status.txt", ".txt")
+	return string(b), err
 }
 
 // Fonts returns the file names [Font] knows, sorted.

@@ -74,6 +74,7 @@ var table = []row{
 	{folder: "approvals/sow/draft", may: of(leaves, "approvals/sow", "approvals/sow/money", "approvals/sow/span"), desk: true},
 	{folder: "approvals/sow/money", desk: true},
 	{folder: "approvals/sow/span", desk: true},
+	{folder: "approvals/sow/page/...", may: of(leaves, "approvals/sow/...", "assets"), desk: true},
 	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
 	{folder: "approvals/journal", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit"), desk: true},
 	{folder: "approvals/receipt", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/journal", "approvals/moment"), desk: true},
@@ -82,7 +83,7 @@ var table = []row{
 	{folder: "approvals/...", may: of("approvals/...", "assets", documents), desk: true},
 	{folder: "approvals/folder", may: of(leaves), desk: true},
 	{folder: "ipc/...", may: of("ipc/...", "approvals", documents), desk: true},
-	{folder: "ui/...", may: of("ui/...", "approvals", "assets", documents), desk: true},
+	{folder: "ui/...", may: of("ui/...", "approvals", "approvals/sow/...", "assets", documents), desk: true},
 	{folder: "assets", desk: true},
 
 	{folder: "derive", may: of(leaves, "derive/envelope")},
