@@ -222,7 +222,7 @@ func (s *Signer) guardSoW(e journal.Entry, b journal.SoWSigned, a keys.Act) (pas
 }
 
 // floor is the least authority that the owner wants behind their own signatures.
-func (s *Signer) floor() sow.Authority { return s.floor() }
+func (s *Signer) floor() sow.Authority { return sow.Authority(s.sealed.policy.Rules.SoWFloor) }
 
 // Authority is what a move needs. What a document states about formation binds the client's seat (6.1): publishing an offer is always
 // a person's, because formations follow from it without anybody being asked, and completing one is what the publication allowed.
