@@ -193,10 +193,19 @@ type verifier struct {
 	acts     []*sow.Act
 }
 
+// check records a check; the detail says why it failed.
 func (v *verifier) check(part, name string, ok bool, detail string) bool {
+	if ok {
+		detail = ""
+	}
 	v.r.Lines = append(v.r.Lines, Line{part, name, ok, detail})
 	v.r.Valid = v.r.Valid && ok
 	return ok
+}
+
+// holds records a check that holds, with a word on what it shows.
+func (v *verifier) holds(part, name, what string) {
+	v.r.Lines = append(v.r.Lines, Line{part, name, true, what})
 }
 
 func (v *verifier) checkErr(part, name string, err error) bool {
@@ -254,11 +263,11 @@ func (v *verifier) document(part string, raw []byte, first bool) bool {
 		}
 		switch _, how := keys.of(role); how {
 		case asSeat:
-			v.check(part, "signature."+role, true, "by the key that is pinned")
+			v.holds(part, "signature."+role, "by the key that is pinned")
 		case asOwner:
-			v.check(part, "signature."+role, true, "by an owner's key that is pinned; that it is for this seat is what the record says")
+			v.holds(part, "signature."+role, "by an owner's key that is pinned; that it is for this seat is what the record says")
 		default:
-			v.check(part, "signature."+role, true, "by "+r.Key+", which is not pinned")
+			v.holds(part, "signature."+role, "by "+r.Key+", which is not pinned")
 			v.loose(part + ": " + role)
 		}
 	}
@@ -340,11 +349,10 @@ func (v *verifier) act(part string, raw []byte) {
 	if bad := a.Verify(); bad != nil {
 		v.check(part, "signature", false, bad.Message)
 	} else {
-		v.check(part, "signature", true, string(f.Kind)+" by "+f.Key)
+		v.holds(part, "signature", string(f.Kind)+" by "+f.Key)
 	}
 	w := v.of(func(w version) bool { return a.About(w.doc) })
-	if !v.check(part, "aboutDocument", w != nil, "") {
-		v.r.Lines[len(v.r.Lines)-1].Detail = "it is about another document, or another version"
+	if !v.check(part, "aboutDocument", w != nil, "it is about another document, or another version") {
 		v.loose(part)
 		return
 	}
@@ -456,13 +464,13 @@ func (v *verifier) record(part string, r Record) {
 			v.check(part, "jobManifest", false, f.Error())
 			return
 		}
-		v.check(part, "jobManifest", true, "signed by the provider's agent")
+		v.holds(part, "jobManifest", "signed by the provider's agent")
 	case "verdict":
 		if f := sow.VerifyVerdict(value); f != nil {
 			v.check(part, string(f.Code), false, f.Message)
 			return
 		}
-		v.check(part, "verdict", true, "signed by the arbiter it names")
+		v.holds(part, "verdict", "signed by the arbiter it names")
 		v.note("%s: whether that arbiter was appointed, and in time, is not shown by it.", part)
 	default:
 		v.note("%s: a %s, as it was brought. It is a claim.", part, r.Kind)
