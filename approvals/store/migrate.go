@@ -8,7 +8,7 @@ import (
 
 // Format is the number of the newest migration. A store with a larger number
 // was written by a newer program and opens read-only.
-const Format = 4
+const Format = 5
 
 // migrations are applied in order, each in a transaction of its own; number
 // i+1 leaves user_version at i+1. Released ones never change.
@@ -164,7 +164,7 @@ CREATE TABLE old_evidence (
 	raw      BLOB NOT NULL,
 	PRIMARY KEY (instance, seq)
 );
-`}
+`, migrateSoW}
 
 // migrate brings the schema from one number to Format.
 func migrate(ctx context.Context, db *sql.Conn, from int) error {
