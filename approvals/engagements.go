@@ -75,6 +75,8 @@ type SoWOwner interface {
 
 	// ActOn signs an act of ours about a version: see [ActAsk]. Termination and dispute need a ceremony.
 	ActOn(ctx context.Context, a ActAsk) (Outcome, error)
+	// DeclineSoW answers the agents that ask for a signature on that version with no; nothing is signed about it.
+	DeclineSoW(ctx context.Context, engagement, digest string) error
 	// AnswerProblem notes what became of a problem report (14.2): "resolved", or "escalated" which can be done twice.
 	AnswerProblem(ctx context.Context, engagement, sha256, answer string) error
 	// CloseGrant notes that a standing grant was closed by hand, or is still open.
@@ -448,13 +450,16 @@ type Formation struct {
 	Offer  string // engagement id
 	Digest string // of the offer as it was shown
 	Seat   int64  // index of the owner's seat that will sign
-	Fill   sow.Fill
+	// Fill is how the offer is completed. The approval record, where the offer asks for a person, is the vault's own.
+	Fill    sow.Fill
+	Mandate string // cited in that record ("mnd_…"), or empty
 }
 
 // Signing asks for one signature.
 type Signing struct {
 	Engagement, Digest string
 	Seat               int64  // index; only where the view says that it is not fixed
+	Role               string // only where EngagementRow.Role is empty
 	Move               string // as in Move.What
 }
 

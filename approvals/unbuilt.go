@@ -159,3 +159,6 @@ func (*conversation) SoWGet(_ context.Context, _, _ string) (Answer, error) {
 func (*conversation) SoWAwait(_ context.Context, _ string) (Answer, error) {
 	return Answer{}, errUnbuilt
 }
+
+// DeclineSoW implements [SoWOwner].
+func (ownerView) DeclineSoW(_ context.Context, _, _ string) error { return errUnbuilt }

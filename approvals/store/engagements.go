@@ -19,12 +19,14 @@ CREATE TABLE sow_engagements (
 	waiting INTEGER NOT NULL,
 	at      INTEGER NOT NULL,
 	again   INTEGER NOT NULL,
+	remind  INTEGER NOT NULL,
 	search  TEXT NOT NULL,
 	row     BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX sow_engagements_at ON sow_engagements (at, id);
 CREATE INDEX sow_engagements_sow ON sow_engagements (sow);
 CREATE INDEX sow_engagements_again ON sow_engagements (again) WHERE again > 0;
+CREATE INDEX sow_engagements_remind ON sow_engagements (remind) WHERE remind > 0;
 CREATE INDEX sow_engagements_offer ON sow_engagements (offer) WHERE offer <> '';
 CREATE INDEX sow_engagements_waiting ON sow_engagements (at) WHERE waiting > 0;
 CREATE TABLE sow_copies (
@@ -100,6 +102,7 @@ type Engagement struct {
 	Waiting                           int64
 	At                                int64  // milliseconds since epoch, of the last change
 	Again                             int64  // when time alone changes the row, or 0
+	Remind                            int64  // when the first of what is due is due, or 0
 	Search                            string // lower case
 	Row                               []byte
 }
@@ -155,8 +158,8 @@ type SoWAsk struct {
 
 // PutEngagement writes a row of the list, in the place of one with the same id.
 func (t *Tx) PutEngagement(e Engagement) error {
-	return t.exec("INSERT OR REPLACE INTO sow_engagements (id, sow, kind, role, state, offer, waiting, at, again, search, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		e.ID, e.SoW, e.Kind, e.Role, e.State, e.Offer, e.Waiting, e.At, e.Again, e.Search, nothing(e.Row))
+	return t.exec("INSERT OR REPLACE INTO sow_engagements (id, sow, kind, role, state, offer, waiting, at, again, remind, search, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		e.ID, e.SoW, e.Kind, e.Role, e.State, e.Offer, e.Waiting, e.At, e.Again, e.Remind, e.Search, nothing(e.Row))
 }
 
 // PutSoWCopy writes a copy; the same again changes nothing.
@@ -194,7 +197,7 @@ func (t *Tx) PutSoWAsk(a SoWAsk) error {
 		a.Client, a.Request, a.Digest, a.Engagement, a.Document, a.Move, a.Session, a.At, nothing(a.Result))
 }
 
-const engagementColumns = "id, sow, kind, role, state, offer, waiting, at, again, search, row"
+const engagementColumns = "id, sow, kind, role, state, offer, waiting, at, again, remind, search, row"
 
 // EngagementQuery selects rows of the list. Zero values select everything.
 type EngagementQuery struct {
@@ -255,7 +258,7 @@ func (s *Store) Engagements(q EngagementQuery) (out []Engagement, total int, err
 func (s *Store) engagements(where string, args ...any) (out []Engagement, err error) {
 	err = s.read("SELECT "+engagementColumns+" FROM sow_engagements WHERE "+where, args, func(r *sql.Rows) error {
 		var e Engagement
-		if err := r.Scan(&e.ID, &e.SoW, &e.Kind, &e.Role, &e.State, &e.Offer, &e.Waiting, &e.At, &e.Again, &e.Search, &e.Row); err != nil {
+		if err := r.Scan(&e.ID, &e.SoW, &e.Kind, &e.Role, &e.State, &e.Offer, &e.Waiting, &e.At, &e.Again, &e.Remind, &e.Search, &e.Row); err != nil {
 			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
 		}
 		out = append(out, e)
@@ -275,6 +278,16 @@ func (s *Store) EngagementsOf(sow string) ([]Engagement, error) {
 // EngagementsAgain reads at most limit rows that time has changed by an instant.
 func (s *Store) EngagementsAgain(now int64, limit int) ([]Engagement, error) {
 	return s.engagements("again > 0 AND again <= ? ORDER BY again LIMIT ?", now, limit)
+}
+
+// EngagementsDue reads at most limit rows in which something is due by an instant, the soonest first.
+func (s *Store) EngagementsDue(until int64, limit int) ([]Engagement, error) {
+	return s.engagements("remind > 0 AND remind <= ? ORDER BY remind, id LIMIT ?", until, limit)
+}
+
+// MarkEngagement has a row made anew at the next look.
+func (t *Tx) MarkEngagement(id string) error {
+	return t.exec("UPDATE sow_engagements SET again = 1 WHERE id = ?", id)
 }
 
 const copyColumns = "engagement, sha256, version, digest, raw, at, source, name, client"

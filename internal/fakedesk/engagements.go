@@ -209,6 +209,11 @@ func (d *Desk) ActOn(_ context.Context, a approvals.ActAsk) (approvals.Outcome, 
 	return d.bound("act " + string(a.Kind))
 }
 
+// DeclineSoW implements [approvals.Owner].
+func (d *Desk) DeclineSoW(_ context.Context, engagement, digest string) error {
+	return d.call("decline sow " + engagement + " " + digest)
+}
+
 // AnswerProblem implements [approvals.Owner].
 func (d *Desk) AnswerProblem(_ context.Context, _, _, answer string) error {
 	return d.call("problem " + answer)
