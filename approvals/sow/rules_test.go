@@ -338,6 +338,11 @@ var rules = slices.Concat(
 	breaks(42, "revisions_steps_and_flat"),
 	breaks(43, "revisions_grade", "revisions_included", "revision_step_price", "revisions_flat"),
 	breaks(44, "revision_step_duplicate"),
+	is(44, "revision_step_duplicate", func(t *testing.T) sow.Findings { // named twice, it is paid for once or not at all
+		r, _ := good(t, open).Revisions()
+		_, _, err := r.Price(money.Revision{Steps: []string{"write-the-script", "write-the-script"}, Used: 9, Budget: money.Some(money.Max)})
+		return refusal(err)
+	}),
 	is(44, "revision_step_undeclared", func(t *testing.T) sow.Findings {
 		return good(t, open).Validate(sow.Options{Manifest: &sow.Manifest{Agent: orrery, Offerings: []sow.Offering{{ID: "explainer-package", Steps: []string{"write-the-script"}}}}})
 	}),
@@ -419,6 +424,9 @@ var rules = slices.Concat(
 	is(75, "pass_through_above_cost", part("settlement_line", `{"meter":"a","unit":"b","count":1,"per":1,"per_unit":9,"amount":9,"pass_through":true,"upstream_receipt":"r","upstream_amount":8}`)),
 	is(75, "receipt_without_pass_through", line(`upstream_receipt="r"`)),
 	is(76, "settlement_not_object", func(t *testing.T) sow.Findings { _, f := sow.RecordOf(value(t, `[]`)); return f }),
+	is(76, "settlement_currency", func(t *testing.T) sow.Findings {
+		return against(t, `{"total":100,"currency":"EUR"}`, `{"total":100,"currency":"USD"`+recordEnd)
+	}),
 	is(76, "settlement_line_meter", line(`meter="A B"`)),
 	is(76, "settlement_line_unit", line(`unit=""`)),
 	is(76, "settlement_line_count", line(`count=1.5`)),
@@ -467,6 +475,12 @@ var rules = slices.Concat(
 	holds(88, func(t *testing.T) bool {
 		b := &money.Basis{Kind: money.Percent, N: 10}
 		return money.Fit(100, b) == 91 && money.CheckSettlement(money.Quote{Total: 110, Fee: settled.Fee}, settled) == ""
+	}),
+	is(88, "ceiling_exceeded", func(t *testing.T) sow.Findings {
+		return refusal(money.Admit(priceOf(t, fixedFee), money.Record{Total: 1}, 30000000))
+	}),
+	is(88, "settled_above_quote", func(t *testing.T) sow.Findings {
+		return against(t, `{"total":99}`, `{"total":100`+recordEnd)
 	}),
 	holds(89, func(t *testing.T) bool {
 		return money.FeeGrade(true, true) == sow.Enforced && money.FeeGrade(true, false) == sow.Recorded && money.BasisGrade == sow.Evidence
