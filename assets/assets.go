@@ -3,7 +3,7 @@
 // the contract language. It is bytes by name and nothing more; it knows no toolkit, so that every package may import it.
 //
 // The fonts are under the SIL Open Font License 1.1, see [FontLicence].
-// fonts/derive.py and icons/make.py rebuild what is here.
+// fonts/derive.py, print/make.py and icons/make.py rebuild what is here.
 package assets
 
 import (
@@ -22,7 +22,7 @@ const (
 	MonoSemiBold = "VaultMono-SemiBold.ttf"
 )
 
-//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png page/* language/*.txt
+//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png page/* language/*.txt print/*.ttf
 var files embed.FS
 
 // Font returns the bytes of the OpenType font with the given file name, one
@@ -30,6 +30,18 @@ var files embed.FS
 func Font(name string) ([]byte, error) {
 	return read("font", "fonts", name, ".otf", ".ttf")
 }
+
+// The faces for files that embed TrueType outlines, for [PrintFont]: the letters
+// of Latin, Greek and Cyrillic, punctuation and a few shapes.
+const (
+	PrintRegular  = "VaultSans-Regular.ttf"
+	PrintSemiBold = "VaultSans-SemiBold.ttf"
+	PrintMono     = "VaultMono-Regular.ttf"
+)
+
+// PrintFont returns the bytes of one of these faces. The slice is the caller's
+// own.
+func PrintFont(name string) ([]byte, error) { return read("font", "print", name, ".ttf") }
 
 // Icon returns the icon with the given name, without folder or ending
 // ("lock"), as an SVG of 16 by 16 units: one filled path in one colour, which

@@ -110,7 +110,7 @@ func (w *walker) inputs() {
 	}
 	all := append(grades, common)
 	if len(standing.Rows) > 0 {
-		standing.remark(span1("These stay open after each task until " + w.you(sow.Client) + " " + closes(w.f.Ours == sow.Client) + " them. The grade is about inputs arriving, not about what is done with them."))
+		standing.Rows = append([]Row{{Kind: Remark, Value: own("These stay open after each task until " + w.you(sow.Client) + " " + closes(w.f.Ours == sow.Client) + " them. The grade is about inputs arriving, not about what is done with them.")}}, standing.Rows...)
 	}
 	var made []*Clause
 	for _, c := range []*Clause{standing, each, files} {

@@ -405,3 +405,87 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryChangeIsInTheComparison compares each document with every change of
+// one leaf of it: there is a line about it, and no two changes of a leaf read
+// alike.
+func TestEveryChangeIsInTheComparison(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	docs := samples(t)
+	for _, name := range slices.Sorted(maps.Keys(docs)) {
+		t.Run(name, func(t *testing.T) {
+			var tree map[string]any
+			if err := json.Unmarshal(docs[name], &tree); err != nil {
+				t.Fatal(err)
+			}
+			delete(tree, "signatures")
+			tree["version"] = 2.0
+			write := func() *sow.Document {
+				b, err := json.Marshal(tree)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return parse(t, b)
+			}
+			old := parse(t, docs[name])
+			base := write()
+			type place struct {
+				v   any
+				set func(any)
+			}
+			var places []place
+			leaves(tree, func(any) {}, func(v any, set func(any)) { places = append(places, place{v, set}) })
+			for _, p := range places {
+				seen := map[string]string{}
+				for _, e := range append(edits(p.v, r), gone{}) {
+					p.set(e)
+					b, err := json.Marshal(tree)
+					if err != nil {
+						t.Fatal(err)
+					}
+					d, err := sow.Parse(b)
+					p.set(p.v)
+					if err != nil || bytes.Equal(d.Canonical(), base.Canonical()) || d.Version() != 2 {
+						continue
+					}
+					c := page.Compare(old, d, page.Facts{Ours: sow.Client, Deployment: all()})
+					c.InForceDigest, c.Digest, c.ID = "", "", nil
+					if c.Total() == 0 {
+						t.Errorf("no line for %v → %v", p.v, e)
+					}
+					text := c.Text()
+					if was, twice := seen[text]; twice && was != string(d.Canonical()) {
+						t.Errorf("two changes of %v read alike:\n%s", p.v, text)
+					}
+					seen[text] = string(d.Canonical())
+				}
+			}
+		})
+	}
+}
+
+func TestCompareSample(t *testing.T) {
+	docs := samples(t)
+	old, new := parse(t, docs["../testdata/docs/fixed-fee-engagement.json"]), parse(t, docs["../testdata/docs/amendment-v2-proposal.json"])
+	c := page.Compare(old, new, page.Facts{Ours: sow.Client, Deployment: all()})
+	if c.Head() != "11 changes; the other 106 fields are the same" {
+		t.Error(c.Head())
+	}
+	var titles, effects []string
+	for _, g := range c.Groups {
+		titles = append(titles, g.Title)
+		for _, d := range g.Lines {
+			effects = append(effects, page.String(d.Name)+": "+d.Effect)
+		}
+	}
+	if got := strings.Join(titles, ", "); got != "Money and dates, Scope and data, The rest" {
+		t.Error(got)
+	}
+	want := []string{"Ceiling: 12.00 more", "Ends: 6 months later", "Rate, chase-missing-credit-notes: a new charge", "Any revision: 0.05 more", "Offering: they may do more"}
+	for i, w := range want {
+		if effects[i] != w {
+			t.Errorf("line %d is %q, not %q", i, effects[i], w)
+		}
+	}
+	t.Log("\n" + c.Text())
+}
