@@ -261,7 +261,7 @@ var rules = slices.Concat(
 	holds(8, func(t *testing.T) bool {
 		return edited(t, fixedFee, "id", `"sow_0000000000000000"`).Validate(sow.Options{}).OK()
 	}),
-	breaks(9, "language"),
+	breaks(9, "language", "derived_from"),
 	is(9, "language_hash_conflict", func(t *testing.T) sow.Findings {
 		return just(sow.LanguageConflict(good(t, fixedFee), edited(t, open, "language.sha256", `"0000000000000000000000000000000000000000000000000000000000000000"`)))
 	}),
@@ -305,7 +305,7 @@ var rules = slices.Concat(
 		return good(t, open).Validate(sow.Options{Manifest: &sow.Manifest{Agent: orrery}})
 	}),
 	is(24, "not_checked", func(t *testing.T) sow.Findings { return good(t, open).Validate(sow.Options{}) }),
-	breaks(25, "inputs_not_list", "input_name", "input_duplicate", "input_when", "input_kind"),
+	breaks(25, "inputs_not_list", "input_name", "input_duplicate", "input_when", "input_kind", "input_location"),
 	breaks(26, "input_media_type", "input_access"),
 	breaks(27, "input_via_on_file", "input_via", "input_via_unknown"),
 	breaks(28, "input_via_unsaid"),
@@ -565,7 +565,7 @@ var rules = slices.Concat(
 	breaks(117, "processors_not_list", "processors_too_many", "processor_service", "processor_domain", "processor_purpose", "processor_duplicate"),
 	breaks(118, "processor_processed_in_not_subset"),
 	breaks(119, "processed_in_shape"),
-	breaks(120, "dpa_not_object", "dpa_digest", "dpa_ref"),
+	breaks(120, "dpa_not_object", "dpa_digest", "dpa_ref", "dpa_title"),
 	breaks(121, "promises_grade"),
 	is(122, "confidentiality_shortfall", func(t *testing.T) sow.Findings {
 		return good(t, fixedFee).CheckRequirement(sow.Requirement{Data: sow.DataRequirement{Promises: []string{"no_human_reading"}}})

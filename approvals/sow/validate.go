@@ -1,6 +1,8 @@
 package sow
 
 import (
+	"strings"
+
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
 	"vault/derive/jcs"
@@ -17,7 +19,8 @@ type Options struct {
 	Manifest *Manifest
 	// Ours are the owner keys of this vault, and Made tells an approval record
 	// of ours from one that only claims to be. With keys and without Made every
-	// record under one of the keys is refused.
+	// record under one of the keys is refused, and one under a text that only
+	// looks like one of them always is.
 	Ours []string
 	Made func(approval jcs.Value) bool
 	// Languages are the texts of contract languages that are known here.
@@ -47,6 +50,9 @@ func (d *Document) Validate(o Options) Findings {
 	c.term(v)
 	c.language(v.Get("language"), "language")
 	c.written(d, o.Languages)
+	if from := v.Get("derived_from"); from.Exists() {
+		c.need(nonEmpty(from.Get("standing_proposal")) && isPos(from.Get("version")), "derived_from", "derived_from")
+	}
 	for m := range v.Members() {
 		c.need(has(topLevel, m.Name), "unknown_top_level_member", m.Name)
 	}
@@ -182,10 +188,29 @@ func (c *checker) across(d *Document, o Options) {
 	}
 	c.declared(v, offerings, o.Manifest)
 	for i, a := range v.Get("change_control").Get("approvals").Items() {
-		if k := a.Get("key"); isText(k) && has(o.Ours, k.Text()) && (o.Made == nil || !o.Made(a)) {
+		k := a.Get("key").Text()
+		for _, ours := range o.Ours {
+			if k == ours && o.Made != nil && o.Made(a) || letters(k) != ours {
+				continue
+			}
 			c.add("approval_not_ours", item("change_control.approvals", i))
+			break
 		}
 	}
+}
+
+// letters is a text as somebody reads it who looks for a key: capitals and
+// digits, whatever stands between them.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return r
+		}
+		return -1
+	}, s)
 }
 
 // offer checks what an offer says of whom it is for (5.3.1, 12.1, 12.1.1), and a
