@@ -239,11 +239,13 @@ type change struct {
 }
 
 func (p *program) sowDiff() *cobra.Command {
-	var asJSON bool
+	var asJSON, leaves bool
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Compare two documents leaf by leaf, money and dates first",
-		Args:  exactly(2, "two files, the older first"),
+		Long: "Two versions of one document are compared as the window does, with what each change means. Two other documents,\n" +
+			"and with --leaves any two, are compared member by member, as they stand.",
+		Args: exactly(2, "two files, the older first"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			old, err := sowDocument(args[0])
 			if err != nil {
@@ -256,7 +258,9 @@ func (p *program) sowDiff() *cobra.Command {
 			changes := sow.Compare(old, new)
 			var found sow.Findings
 			if old.ID() == new.ID() && old.ID() != "" && old.Digest() != new.Digest() {
-				found = sow.CheckAmendment(old, new, false)
+				if found = sow.CheckAmendment(old, new, false); old.Version() == new.Version() {
+					found = sow.Findings{*sow.CheckVersion(new, 0, old)}
+				}
 			}
 			var follows []money.Consequence
 			from, badOld := old.Price()
@@ -267,9 +271,14 @@ func (p *program) sowDiff() *cobra.Command {
 			if asJSON {
 				return p.diffJSON(changes, follows, found)
 			}
-			return p.diff(changes, follows, found)
+			versions := old.ID() == new.ID() && old.Version() != new.Version()
+			if versions && !leaves {
+				return p.printf("%s%s", page.Compare(old, new, page.Facts{Now: p.now().UnixMilli()}).Text(), remarks(nil, found))
+			}
+			return p.diff(changes, remarks(follows, found), versions)
 		},
 	}
+	c.Flags().BoolVar(&leaves, "leaves", false, "print each member that differs, as it stands")
 	c.Flags().BoolVar(&asJSON, "json", false, "print {\"changes\",\"consequences\",\"findings\"} instead of lines")
 	return c
 }
@@ -300,8 +309,12 @@ var consequences = map[money.Consequence]string{
 	money.NoBackBilling:       "Work that was done for nothing stays free.",
 }
 
-func (p *program) diff(changes []sow.Change, follows []money.Consequence, found sow.Findings) error {
+// diff prints every leaf that differs.
+func (p *program) diff(changes []sow.Change, remarks string, versions bool) error {
 	var b strings.Builder
+	if !versions && len(changes) > 0 {
+		b.WriteString("These are not two versions of one document.\n")
+	}
 	for _, c := range changes {
 		what := shown(c.Old) + " → " + shown(c.New)
 		if c.Order {
@@ -309,18 +322,26 @@ func (p *program) diff(changes []sow.Change, follows []money.Consequence, found 
 		}
 		fmt.Fprintf(&b, "%-7s%s: %s\n", c.Kind, plain.TerminalLine(c.Path), what)
 	}
-	for _, f := range follows {
-		fmt.Fprintf(&b, "note   %s\n", consequences[f])
-	}
-	for _, f := range found {
-		fmt.Fprintf(&b, "%-7s%s: %s %s\n", f.Severity, f.Code, f.Message, f.Remedy)
-	}
+	b.WriteString(remarks)
 	if len(changes) == 0 {
 		b.WriteString("The signed bytes are the same.\n")
 	} else {
 		fmt.Fprintf(&b, "%s.\n", counted(len(changes), "change"))
 	}
 	return p.printf("%s", b.String())
+}
+
+// remarks are what follows from a comparison, and what is wrong with the new
+// version as an amendment.
+func remarks(follows []money.Consequence, found sow.Findings) string {
+	var b strings.Builder
+	for _, f := range follows {
+		fmt.Fprintf(&b, "note   %s\n", consequences[f])
+	}
+	for _, f := range found {
+		fmt.Fprintf(&b, "%-7s%s: %s %s\n", f.Severity, f.Code, f.Message, f.Remedy)
+	}
+	return b.String()
 }
 
 // shown is a leaf as it stands in the document.
