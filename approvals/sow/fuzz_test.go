@@ -59,6 +59,17 @@ func FuzzDocument(f *testing.F) {
 		d.CheckForm(nil)
 		d.CheckRequirement(sow.Requirement{Reporting: "check_ins", Data: sow.DataRequirement{Promises: []string{"no_training"}, ProcessedIn: []string{"eu"}}, Prime: d.Value()})
 		sow.Needed(d, d, sow.ByPerson)
+		if o := d.Offer(now, sow.OfferStatus{}, sow.Deployment{}); o.Exclusive || o.Open && !d.BlankSeat() {
+			t.Fatalf("an offer nobody checks is %+v", o)
+		}
+		d.OpenGrants(sow.Lapsed)
+		d.CheckAgent(sow.Client, "U")
+		if j := d.Judge(sow.Brought{}, sow.Pins{}); j.Review != sow.NotReported || j.Probe != sow.NotReported || j.Form != sow.NotReported {
+			t.Fatalf("nothing was brought, and it is %+v", j)
+		}
+		if l, ok := d.Language(); ok && sow.Languages.Check(nil, l) == nil {
+			t.Fatal("a language of which there is no text is known")
+		}
 		sow.CheckAmendment(d, d, false)
 		sow.CheckInstance(d, d)
 		sow.DirectedRefusal(d.Get("parties"), "U", now, sow.OfferStatus{})
@@ -147,6 +158,9 @@ func FuzzRecords(f *testing.F) {
 		}
 		sow.QuoteOf(v)
 		sow.CheckProbe(v)
+		if n := len(sow.Problems(v)); v.Kind() == jcs.Array && n != v.Len() || v.Kind() != jcs.Array && n != 1 {
+			t.Fatalf("%d problem reports of %d", n, v.Len())
+		}
 		if m, err := sow.ParseManifest(raw); (m == nil) == (err == nil) {
 			t.Fatal("neither manifest nor error")
 		}

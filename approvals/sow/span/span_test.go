@@ -93,3 +93,20 @@ func FuzzDuration(f *testing.F) {
 		}
 	})
 }
+
+// FuzzInstant: what is an instant is one in every other spelling too, and its
+// own text in whole seconds is read back as the same.
+func FuzzInstant(f *testing.F) {
+	for _, s := range []string{"2026-09-20T02:00:00+02:00", "1970-01-01T00:00:00.9999Z", "0000-02-29T23:59:59-23:59", "2026-13-01T00:00:00Z", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		ms, err := span.Instant(s)
+		if err != nil {
+			return
+		}
+		if again, err := span.Instant(span.UTC(ms)); ms >= span.AddDays(0, -719528) && (err != nil || again > ms || ms-again >= 1000) {
+			t.Fatalf("%q is %d, and written %q is %d, %v", s, ms, span.UTC(ms), again, err)
+		}
+	})
+}
