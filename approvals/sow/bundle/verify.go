@@ -313,7 +313,7 @@ func (v *verifier) chain() {
 	for i := range sorted {
 		w := &sorted[i]
 		if w.part != "document" {
-			v.check(w.part, "sameEngagement", w.doc.ID() == first.ID(), "it has another identifier than the document")
+			v.check(w.part, "sameEngagement", w.doc.ID() == first.ID() && agents(w.doc) == agents(first), "it has another identifier than the document, or other agents")
 		}
 		if below != nil && w.doc.Version() == below.doc.Version() && w.doc.Digest() != below.doc.Digest() && w.seats.Agreed() && below.seats.Agreed() {
 			v.check(w.part, "version_conflict", false, "two documents of one version are agreed")
@@ -328,6 +328,13 @@ func (v *verifier) chain() {
 			below = w
 		}
 	}
+}
+
+// agents are the keys that, with the identifier, name an engagement.
+func agents(d *sow.Document) [2]string {
+	p, _ := d.Party(sow.Provider)
+	c, _ := d.Party(sow.Client)
+	return [2]string{p.Agent, c.Agent}
 }
 
 // of finds the version an act or a confirmation is about.
@@ -450,7 +457,8 @@ func (v *verifier) onCard(w *version, role string) bool {
 	return r != nil && slices.ContainsFunc(v.pins.Card.Fields().Seats, func(s confirm.CardSeat) bool { return s.Key == r.Key })
 }
 
-// record says what is known of something that was brought in.
+// record says what is known of something that was brought in. Whatever it is,
+// it is a claim by whoever made it, and takes nothing from the documents.
 func (v *verifier) record(part string, r Record) {
 	value, err := jcs.Parse(r.Raw, jcs.SoW)
 	if err != nil {
@@ -461,13 +469,13 @@ func (v *verifier) record(part string, r Record) {
 	switch r.Kind {
 	case "job_manifest":
 		if f := sow.VerifyJobManifest(value, provider.Agent); f != nil {
-			v.check(part, "jobManifest", false, f.Error())
+			v.note("%s: a job manifest that does not verify: %s at %s.", part, f.Reason, f.Member)
 			return
 		}
 		v.holds(part, "jobManifest", "signed by the provider's agent")
 	case "verdict":
 		if f := sow.VerifyVerdict(value); f != nil {
-			v.check(part, string(f.Code), false, f.Message)
+			v.note("%s: a verdict that does not verify. %s", part, f.Message)
 			return
 		}
 		v.holds(part, "verdict", "signed by the arbiter it names")
