@@ -134,6 +134,15 @@ func (p *program) verified(r *bundle.Result, pins bundle.Pins) error {
 	for _, n := range r.Notes {
 		b.WriteString("note   " + plain.TerminalLine(n) + "\n")
 	}
+	for _, seat := range []struct {
+		name   string
+		signed *sow.Record
+		person bundle.Person
+	}{{"provider", r.Seats.Provider, r.Provider}, {"client", r.Seats.Client, r.Client}} {
+		if seat.signed != nil {
+			b.WriteString("note   " + seat.name + ": a person's confirmation: " + string(seat.person) + "\n")
+		}
+	}
 	if r.Agreed {
 		b.WriteString("note   Both seats have signed these bytes, by two keys.\n")
 	}

@@ -151,13 +151,27 @@ type Result struct {
 	// Document is the document, nil if it cannot be read.
 	Document *sow.Document
 	Seats    sow.Seats
+	// Provider and Client say what is known of a person behind each seat's
+	// signature of the document (6.1).
+	Provider, Client Person
 }
+
+// Person is what is known of a person's confirmation beside a signature. It is
+// presence and verification, and says nothing of reading or understanding (6.1).
+type Person string
+
+// What can be known.
+const (
+	NoPerson  Person = "none"
+	NotPinned Person = "present, key not pinned"
+	Confirmed Person = "verified"
+)
 
 // Verify checks everything in a bundle, also after a check has failed. It does
 // not re-derive an identifier (4.1.1), and does not judge whether the terms are
 // good ones.
 func Verify(b Bundle, pins Pins) *Result {
-	v := &verifier{pins: pins, r: &Result{Valid: true, Tied: true}}
+	v := &verifier{pins: pins, r: &Result{Valid: true, Tied: true, Provider: NoPerson, Client: NoPerson}}
 	v.card()
 	if !v.document("document", b.Document, true) {
 		return v.r
@@ -399,6 +413,9 @@ func (v *verifier) confirmation(part string, raw []byte) {
 	f := e.Record().Context().Fields()
 	w, err := v.confirmed(f, e.Record().Context())
 	v.checkErr(part, "confirmsWhatIsHere", err)
+	if signs := f.Kind == confirm.SoWCountersign || f.Kind == confirm.SoWAmend; signs && err == nil && r.Valid && w.part == "document" {
+		v.person(f.Role, r.Pinned && v.onCard(w, f.Role))
+	}
 	switch {
 	case !r.Pinned:
 		v.loose(part)
@@ -408,6 +425,20 @@ func (v *verifier) confirmation(part string, raw []byte) {
 		v.check(part, "confirmedBySeat", false, "the card is of another owner than the "+f.Role)
 	case r.Valid && err == nil:
 		v.note("%s: a person was present and verified. It does not show that they read or understood it.", part)
+	}
+}
+
+// person keeps the best that is known of a seat.
+func (v *verifier) person(role string, pinned bool) {
+	p := &v.r.Provider
+	if role == sow.Client {
+		p = &v.r.Client
+	}
+	switch {
+	case pinned:
+		*p = Confirmed
+	case *p == NoPerson:
+		*p = NotPinned
 	}
 }
 

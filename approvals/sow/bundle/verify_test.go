@@ -228,3 +228,31 @@ func TestCards(t *testing.T) {
 		t.Errorf("a card nobody signed pins something: %v, loose %v", failed(r), r.Loose)
 	}
 }
+
+// TestPerson: what is known of a person behind each seat.
+func TestPerson(t *testing.T) {
+	w := newWorld(t)
+	d := document(t, w.agreed)
+	other := w.confirm(confirm.SoWCountersign, sow.Provider, d.Signed(), 7)
+	broken := []byte(strings.Replace(string(w.evidence), `"seq":7`, `"seq":8`, 1))
+	pins := bundle.Pins{Provider: w.provider, Client: w.client, Card: w.card}
+	for name, c := range map[string]struct {
+		confirmations    [][]byte
+		pins             bundle.Pins
+		provider, client bundle.Person
+	}{
+		"nothing":                        {nil, pins, bundle.NoPerson, bundle.NoPerson},
+		"with its card":                  {[][]byte{w.evidence}, pins, bundle.NoPerson, bundle.Confirmed},
+		"without a card":                 {[][]byte{w.evidence}, bundle.Pins{Client: w.client}, bundle.NoPerson, bundle.NotPinned},
+		"both, one pinned":               {[][]byte{w.evidence, w.evidence}, pins, bundle.NoPerson, bundle.Confirmed},
+		"for the seat of another owner":  {[][]byte{other}, pins, bundle.NotPinned, bundle.NoPerson},
+		"that does not verify":           {[][]byte{broken}, pins, bundle.NoPerson, bundle.NoPerson},
+		"of other bytes":                 {[][]byte{w.confirm(confirm.SoWCountersign, sow.Client, d.Canonical(), 7)}, pins, bundle.NoPerson, bundle.NoPerson},
+		"of a termination, no signature": {[][]byte{w.confirm(confirm.SoWTerminate, sow.Client, d.Signed(), 7)}, pins, bundle.NoPerson, bundle.NoPerson},
+	} {
+		r := bundle.Verify(bundle.Bundle{Document: w.agreed, Confirmations: c.confirmations}, c.pins)
+		if r.Provider != c.provider || r.Client != c.client {
+			t.Errorf("%s: %q and %q", name, r.Provider, r.Client)
+		}
+	}
+}
