@@ -62,7 +62,7 @@ type SoWOwner interface {
 	// BlockedKeys are the keys blocked here, newest first.
 	BlockedKeys() []BlockedKey
 
-	// Complete fills an offer's open seat and keeps the result, unsigned, as a new engagement, whose view shows
+	// Complete (the move "form") fills an offer's open seat and keeps the result, unsigned, as a new engagement, whose view shows
 	// the page of exactly the bytes that [SoWOwner.SignSoW] will sign.
 	Complete(ctx context.Context, f Formation) (EngagementView, error)
 	// DraftSoW keeps a document of ours, unsigned: a template, an offer that can be published, or with the next version of an
@@ -107,6 +107,8 @@ type SoWSource struct {
 	Name    string // of the file, or the agent's session; hostile text, may be empty
 	Client  string // "agent": the paired client
 	Request string // "agent": its request
+	// Engagement is the one on whose page it was dropped, or empty: for what does not say what it belongs to.
+	Engagement string
 }
 
 // RecordKind is what something brought in is.
@@ -367,7 +369,9 @@ type DisputeView struct {
 
 // Move is something the owner could do.
 type Move struct {
-	What   string // "complete", "countersign", "publish", "propose", "approve", "deny", "withdraw", "counter", "terminate", "dispute", "review", "probe", "refuse", "preauthorise", "pin"
+	// What is "form" ([SoWOwner.Complete]), "countersign", "publish", "propose", "approve", "complete" ([SoWOwner.SignSoW]),
+	// "deny", "withdraw", "terminate", "dispute", "review", "probe", "refuse" ([SoWOwner.ActOn]), "counter" (a denial, then a draft), "preauthorise", "pin".
+	What   string
 	Digest string // version it is about
 	// Blocked is the first code that bars it, "" where nothing does; Detail is a sentence.
 	Blocked, Detail string

@@ -31,6 +31,10 @@ type ledger struct {
 	grants  map[string]*grantRow
 	under   map[string][]*grantRow // by envelope hash
 	blocks  []store.Block
+
+	pins        map[string]*pinRow   // by agent key
+	allowed     map[string]*allowRow // pre-authorisations, by id
+	deployments map[string]string    // by engagement, "" everywhere: as the log says
 }
 
 type clientRow struct {
@@ -80,7 +84,8 @@ type grantRow struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}, under: map[string][]*grantRow{}}
+	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}, under: map[string][]*grantRow{},
+		pins: map[string]*pinRow{}, allowed: map[string]*allowRow{}, deployments: map[string]string{}}
 }
 
 // readLedger reads snapshot, entries and permits and compares them. What is
@@ -105,6 +110,9 @@ func readLedger(s *store.Store, clock Clock, heads bool) (*ledger, *Trouble, err
 		}
 	}
 	if l.blocks, err = s.Blocks(); err != nil {
+		return l, nil, err
+	}
+	if err := l.readDeployments(s); err != nil {
 		return l, nil, err
 	}
 	return l, nil, nil
@@ -237,6 +245,16 @@ func subject(e journal.Entry) (client, request, tag string) {
 		return b.Client, "", b.Reason
 	case journal.MomentMissed:
 		return b.Client, b.Moment, b.Reason
+	case journal.SoWSigned:
+		return b.Client, "", b.Engagement
+	case journal.SoWActSigned:
+		return "", "", b.Engagement
+	case journal.SoWPreauthorised:
+		return b.Client, "", ""
+	case journal.SoWIntent:
+		return b.Client, "", b.Engagement
+	case journal.SoWNoted:
+		return "", "", b.Engagement
 	}
 	return "", "", ""
 }
@@ -269,7 +287,7 @@ func (l *ledger) readPermits(s *store.Store, clock Clock) (*Trouble, error) {
 			return missing(x.ID)
 		}
 	}
-	return nil, nil
+	return l.missingSoW(), nil
 }
 
 func (l *ledger) readPermit(row store.Permit, clock Clock) *Trouble {
@@ -320,6 +338,8 @@ func (l *ledger) readPermit(row store.Permit, clock Clock) *Trouble {
 			return edited
 		}
 		l.addGrant(&grantRow{permit: p, body: row.Body, mac: row.MAC, end: endAt(clock, p.NotAfter), envelope: env})
+	case permit.TypePin, permit.TypePreauthorisation:
+		return l.readSoWPermit(row, edited, unknown)
 	default:
 		return unknown
 	}

@@ -298,7 +298,20 @@ func (s *Signer) guardInForce(b journal.SoWSigned, a keys.Act, d *sow.Document) 
 	if b.Move != journal.MovePublish && !f.VerifySignatures(pins).Agreed() {
 		return nil, refuse(codeNotAgreed, "the version said to be in force is not signed by both seats")
 	}
-	if known, ok := s.state.SoWDocument(b.InForce); !ok || known.Counterparty != b.Counterparty {
+	known, ok := s.state.SoWDocument(b.InForce)
+	switch {
+	case ok && known.Counterparty == b.Counterparty:
+	case !ok && b.Move != journal.MovePublish:
+		// Signed by an instance before this one: its signature was just verified. Whose key the other is, a pin says.
+		party, _ := d.Party(other(b.Role))
+		pin, err := s.pinned(party.Agent, a)
+		if err != nil {
+			return nil, err
+		}
+		if pin.Key != b.Counterparty {
+			return nil, refuse(codeNotPinned, "the counterparty is not the key that is pinned")
+		}
+	default:
 		return nil, refuse(codeWrongDocument, "the engagement is with another counterparty")
 	}
 	return f, found(sow.CheckAmendment(f, d, false).First())
@@ -585,10 +598,27 @@ func (s *Signer) guardSoWAct(e journal.Entry, b journal.SoWActSigned, a keys.Act
 		return passed{}, refuse(codeWrongAct, "only an amendment is denied")
 	case f.Kind == sow.FormationRefusal && (b.Version != 1 || b.Role != sow.Provider || d.BlankSeat()):
 		return passed{}, refuse(codeWrongAct, "a refusal of formation is the provider's, of a request to form")
+	case (f.Kind == sow.Termination || f.Kind == sow.Dispute || f.Kind == sow.Withdrawal) && !s.signedHere(b.DocumentSHA256) && !sealedIn(d, b.Role, b.Key):
+		return passed{}, refuse(journal.CodeUnknownDocument, "this vault has not signed the document")
 	case f.Disputed != nil && !sameCurrency(d, f.Disputed):
 		return passed{}, refuse("dispute_amount", "the amount is in another currency than the document's")
 	}
 	return passed{seal: &seatSignature{b.Seat, act.Signed()}, anchor: f.Kind == sow.Termination || f.Kind == sow.Withdrawal}, nil
+}
+
+// signedHere says whether the log shows a signature of ours over a document.
+func (s *Signer) signedHere(digest string) bool {
+	known, ok := s.state.SoWDocument(digest)
+	return ok && known.Role != ""
+}
+
+// sealedIn says whether a seat's own signature stands in a document.
+func sealedIn(d *sow.Document, role, key string) bool {
+	seats := d.VerifySignatures(sow.Pins{Provider: key, Client: key})
+	if role == sow.Provider {
+		return seats.Provider != nil
+	}
+	return seats.Client != nil
 }
 
 func sameCurrency(d *sow.Document, x *sow.Disputed) bool {

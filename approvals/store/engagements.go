@@ -156,6 +156,16 @@ type SoWAsk struct {
 	Result                                                       []byte
 }
 
+// forgetEntries has what stays of engagements name no entry of a log that was put aside.
+func (t *Tx) forgetEntries() error {
+	for _, table := range []string{"sow_moves", "sow_records", "sow_facts"} {
+		if err := t.exec("UPDATE " + table + " SET seq = 0"); err != nil {
+			return err
+		}
+	}
+	return t.MarkEngagement("")
+}
+
 // PutEngagement writes a row of the list, in the place of one with the same id.
 func (t *Tx) PutEngagement(e Engagement) error {
 	return t.exec("INSERT OR REPLACE INTO sow_engagements (id, sow, kind, role, state, offer, waiting, at, again, remind, search, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -285,9 +295,9 @@ func (s *Store) EngagementsDue(until int64, limit int) ([]Engagement, error) {
 	return s.engagements("remind > 0 AND remind <= ? ORDER BY remind, id LIMIT ?", until, limit)
 }
 
-// MarkEngagement has a row made anew at the next look.
+// MarkEngagement has a row made anew at the next look; with "" every row.
 func (t *Tx) MarkEngagement(id string) error {
-	return t.exec("UPDATE sow_engagements SET again = 1 WHERE id = ?", id)
+	return t.exec("UPDATE sow_engagements SET again = 1 WHERE ? = '' OR id = ?", id, id)
 }
 
 const copyColumns = "engagement, sha256, version, digest, raw, at, source, name, client"
