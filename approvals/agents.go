@@ -152,5 +152,7 @@ type Conversation interface {
 	// again gives the same answer. An action that did not stand in the option's row is shown on a
 	// sheet of its own first. The result is ActionSign's; the pending id is the moment's.
 	MomentSign(ctx context.Context, a MomentAction) (Answer, error)
+
+	SoWAgent
 	Close()
 }

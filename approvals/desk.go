@@ -97,6 +97,9 @@ type Desk struct {
 
 	laying sync.Mutex // one write about an open moment at a time; held before mu
 
+	submitting sync.Mutex    // one document of an agent at a time; held before mu
+	sowStir    chan struct{} // closed, and made anew, when something came of what an agent asked for; guarded by mu
+
 	parsed parsed
 	every  uint64 // entries between snapshots
 	chunk  int    // entries in one chunk of a load
@@ -165,7 +168,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 	}
 	d := &Desk{
 		o: o, clock: o.Clock, every: SnapshotEvery, chunk: loadChunk,
-		ops: make(chan *op, groupActs), quit: make(chan struct{}),
+		ops: make(chan *op, groupActs), quit: make(chan struct{}), sowStir: make(chan struct{}),
 		gate: make(chan struct{}), requests: map[requestKey]*request{}, moments: map[string]*laid{},
 		envelopes: map[string]*knownEnvelope{}, records: map[string]*mintedRecord{}, watchers: map[*watcher]struct{}{}, patience: map[string]*patience{},
 	}
@@ -360,6 +363,7 @@ func (d *Desk) Tick(ctx context.Context) {
 		})
 		d.endSessions(dropped)
 	}
+	_ = d.freshen(freshenMax) // what it could not do it does at the next tick
 	if idle {
 		_ = d.lock(ctx, "idle")
 		return

@@ -32,7 +32,10 @@ type ledger struct {
 	under   map[string][]*grantRow // by envelope hash
 	blocks  []store.Block
 
-	delegates map[string]*delegateRow // by delegateHash; those without a permit are suspended
+	delegates   map[string]*delegateRow // by delegateHash; those without a permit are suspended
+	pins        map[string]*pinRow      // by agent key
+	allowed     map[string]*allowRow    // pre-authorisations, by id
+	deployments map[string]string       // by engagement, "" everywhere: as the log says
 }
 
 type clientRow struct {
@@ -79,7 +82,8 @@ type grantRow struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}, under: map[string][]*grantRow{}, delegates: map[string]*delegateRow{}}
+	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}, under: map[string][]*grantRow{},
+		delegates: map[string]*delegateRow{}, pins: map[string]*pinRow{}, allowed: map[string]*allowRow{}, deployments: map[string]string{}}
 }
 
 // readLedger reads snapshot, entries and permits and compares them. What is
@@ -107,6 +111,9 @@ func readLedger(s *store.Store, clock Clock, heads bool) (*ledger, *Trouble, err
 		}
 	}
 	if l.blocks, err = s.Blocks(); err != nil {
+		return l, nil, err
+	}
+	if err := l.readDeployments(s); err != nil {
 		return l, nil, err
 	}
 	return l, nil, nil
@@ -243,6 +250,16 @@ func subject(e journal.Entry) (client, request, tag string) {
 		return b.Client, b.Mint, b.Delegate
 	case journal.MintedSigned:
 		return b.Client, b.Request, b.Delegate
+	case journal.SoWSigned:
+		return b.Client, "", b.Engagement
+	case journal.SoWActSigned:
+		return "", "", b.Engagement
+	case journal.SoWPreauthorised:
+		return b.Client, "", ""
+	case journal.SoWIntent:
+		return b.Client, "", b.Engagement
+	case journal.SoWNoted:
+		return "", "", b.Engagement
 	}
 	return "", "", ""
 }
@@ -280,7 +297,7 @@ func (l *ledger) readPermits(s *store.Store, clock Clock) (*Trouble, error) {
 			return missing(x.Hash)
 		}
 	}
-	return nil, nil
+	return l.missingSoW(), nil
 }
 
 func (l *ledger) readPermit(row store.Permit, clock Clock) *Trouble {
@@ -343,6 +360,8 @@ func (l *ledger) readPermit(row store.Permit, clock Clock) *Trouble {
 			return edited
 		}
 		doc.permit, doc.body, doc.mac = p, row.Body, row.MAC
+	case permit.TypePin, permit.TypePreauthorisation:
+		return l.readSoWPermit(row, edited, unknown)
 	default:
 		return unknown
 	}

@@ -89,6 +89,9 @@ const (
 	// that was answered before. It can be opened at any time, stands in nobody's way, and
 	// ends with [Owner.Dismiss].
 	ItemNote ItemKind = "note"
+	// ItemSoW is an engagement in which something waits for the owner. Its sheet is the engagement's own page
+	// ([SoWOwner.Engagement]): it stands in nobody's way and ends when what it waits for is done.
+	ItemSoW ItemKind = "sow"
 )
 
 // Item is an Inbox row. Title and Detail are the vault's words; Agent is the owner's
@@ -97,16 +100,17 @@ type Item struct {
 	ID        string
 	Kind      ItemKind
 	Agent     string
-	Operation string // action: operation of the envelope, hostile text
-	Resource  string // action: first resource, hostile text
-	Since     int64  // milliseconds since epoch
-	Until     int64  // end of the request, or 0
-	Merged    int    // how many equal requests this row stands for, at least 1
-	Next      bool   // the one that can be opened now
-	Note      string // code of a remark, e.g. "locked", or empty
-	Session   string // moment, note: the client's session, hostile text
-	Stem      string // moment: its question, hostile text
-	Reason    string // note: why it is only one, see [NoteSheet]
+	Operation string  // action: operation of the envelope, hostile text
+	Resource  string  // action: first resource, hostile text
+	Since     int64   // milliseconds since epoch
+	Until     int64   // end of the request, or 0
+	Merged    int     // how many equal requests this row stands for, at least 1
+	Next      bool    // the one that can be opened now
+	Note      string  // code of a remark, e.g. "locked", or empty
+	Session   string  // moment, note: the client's session, hostile text
+	Stem      string  // moment: its question, hostile text
+	Reason    string  // note: why it is only one, see [NoteSheet]
+	Wants     Waiting // sow: what waits; ID is the engagement's, Stem its identifier
 }
 
 // Sheet is everything that is shown for one decision. Digest names it: what is approved is this digest.
@@ -544,4 +548,6 @@ type Owner interface {
 	Readmit(ctx context.Context, envelopeHash string, uses int64) (Outcome, error)
 	// ClickRates counts approvals by hour and client since an instant (milliseconds since epoch), newest first.
 	ClickRates(since int64) ([]ClickRate, error)
+
+	SoWOwner
 }

@@ -1,9 +1,9 @@
 // Package assets holds the files that are built into the programs: fonts, the
-// icon set, the icons of the program itself, and the ceremony page. It is bytes by name and
-// nothing more; it knows no toolkit, so that every package may import it.
+// icon set, the icons of the program itself, the ceremony page, and the text of
+// the contract language. It is bytes by name and nothing more; it knows no toolkit, so that every package may import it.
 //
 // The fonts are under the SIL Open Font License 1.1, see [FontLicence].
-// fonts/derive.py and icons/make.py rebuild what is here.
+// fonts/derive.py, print/make.py and icons/make.py rebuild what is here.
 package assets
 
 import (
@@ -22,7 +22,7 @@ const (
 	MonoSemiBold = "VaultMono-SemiBold.ttf"
 )
 
-//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png page/*
+//go:embed fonts/*.otf fonts/*.ttf fonts/OFL.txt icons/*.svg app/*.svg app/*.png page/* language/*.txt print/*.ttf
 var files embed.FS
 
 // Font returns the bytes of the OpenType font with the given file name, one
@@ -30,6 +30,18 @@ var files embed.FS
 func Font(name string) ([]byte, error) {
 	return read("font", "fonts", name, ".otf", ".ttf")
 }
+
+// The faces for files that embed TrueType outlines, for [PrintFont]: the letters
+// of Latin, Greek and Cyrillic, punctuation and a few shapes.
+const (
+	PrintRegular  = "VaultSans-Regular.ttf"
+	PrintSemiBold = "VaultSans-SemiBold.ttf"
+	PrintMono     = "VaultMono-Regular.ttf"
+)
+
+// PrintFont returns the bytes of one of these faces. The slice is the caller's
+// own.
+func PrintFont(name string) ([]byte, error) { return read("font", "print", name, ".ttf") }
 
 // Icon returns the icon with the given name, without folder or ending
 // ("lock"), as an SVG of 16 by 16 units: one filled path in one colour, which
@@ -54,6 +66,18 @@ func App(name string) ([]byte, error) {
 // The slice is the caller's own.
 func Page(name string) ([]byte, error) {
 	return read("page", "page", name, ".html", ".js", ".css")
+}
+
+// Language returns the text of a version of a contract language of ours. Its
+// SHA-256 is what documents name, so a published text never changes.
+func Language(id string, version int) ([]byte, error) {
+	return read("contract language", "language", fmt.Sprintf("%s-%d.txt", id, version), ".txt")
+}
+
+// LegalStatus returns the one sentence about what a signed document is in law.
+func LegalStatus() (string, error) {
+	b, err := read("sentence", "language", "legal-status.txt", ".txt")
+	return string(b), err
 }
 
 // Fonts returns the file names [Font] knows, sorted.

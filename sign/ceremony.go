@@ -81,8 +81,12 @@ type ceremony struct {
 	context *confirm.Context // nil in an enrolment
 	kind    confirm.Kind
 	digest  string // 64 hex digits
-	card    *confirm.OwnerCard
-	try     bool
+	// document, role and body are those of the entry, where its kind has them (journal.Confirmed).
+	document *confirm.Document
+	role     string
+	body     string
+	card     *confirm.OwnerCard
+	try      bool
 
 	challenge [32]byte
 	assertion answer.Assertion
@@ -262,7 +266,7 @@ func (s *Signer) describe(c *ceremony, ask keys.Ask) error {
 		if c.says, err = s.says(e, *ask.Act); err != nil {
 			return err
 		}
-		c.kind, c.digest = want.Kind, want.Digest
+		c.kind, c.digest, c.document, c.role, c.body = want.Kind, want.Digest, want.Document, want.Role, want.Body
 	}
 	if len(s.sealed.passkeys) == 0 {
 		return errNoPasskey
@@ -389,6 +393,7 @@ func (s *Signer) task(c *ceremony, ask keys.Ask) (PageTask, error) {
 	f := confirm.Fields{
 		Kind: c.kind, Digest: c.digest, Says: c.says, Origin: c.origin, RPID: c.rpID, IssuedAt: issued, ExpiresAt: c.ends, RequestID: c.id,
 	}
+	f.Document, f.Role = c.document, c.role
 	if ask.Act != nil && c.kind == confirm.MomentResolution {
 		f.Binding = bindingOf(*ask.Act)
 	}
@@ -608,7 +613,7 @@ func (s *Signer) take(id string) (*ceremony, error) {
 
 // confirmed verifies that a ceremony which was taken was for this entry. The caller holds s.mu.
 func (s *Signer) confirmed(e journal.Entry, want journal.Confirmed, c *ceremony) (*answer.Accepted, *confirm.Key, error) {
-	if c.kind != want.Kind || c.digest != want.Digest || c.record.Digest() != want.Record {
+	if c.kind != want.Kind || c.digest != want.Digest || c.role != want.Role || c.body != want.Body || c.record.Digest() != want.Record {
 		return nil, nil, refuse(keys.CodeOtherAct, "what was confirmed is another act than this one")
 	}
 	enrolled := s.sealed.passkeys

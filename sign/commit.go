@@ -68,7 +68,7 @@ func (s *Signer) ready() error {
 // returns an error.
 func (s *Signer) commit(a keys.Act, out *keys.Answer) (journal.Head, error) {
 	var none journal.Head
-	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind), len(a.Delegate), len(a.Request)) > maxDocument {
+	if max(len(a.Envelope), len(a.Payload), len(a.Moment), len(a.Behind), len(a.Delegate), len(a.Request), longest(a.SoW)) > maxDocument {
 		return none, refuse(codeMalformed, "a document is too long")
 	}
 	if a.Confirmation == "" {
@@ -115,6 +115,11 @@ func (s *Signer) judge(a keys.Act, c *ceremony, out *keys.Answer) (journal.Head,
 	}
 	if p.derive != nil {
 		if err := p.derive(out); err != nil {
+			return none, err
+		}
+	}
+	if p.seal != nil {
+		if err := s.signSeat(p.seal, out); err != nil {
 			return none, err
 		}
 	}
@@ -198,6 +203,7 @@ func (s *Signer) perform(e journal.Entry, c *ceremony, p *passed, out *keys.Answ
 // passed is what a guard lets happen.
 type passed struct {
 	sign   *action
+	seal   *seatSignature           // by an owner seat
 	mac    [][]byte                 // rows that get a MAC
 	domain *envelope.Projection     // a domain that is opened
 	anchor bool                     // remembered outside the store at once

@@ -86,6 +86,20 @@ func (s *Signer) guard(e journal.Entry, a keys.Act) (passed, error) {
 		return s.guardExported(e, b)
 	case journal.ClientEnded, journal.GrantEnded, journal.SocketRemoved, journal.DelegatePaused, journal.DelegateEnded:
 		return passed{anchor: true}, nil
+	case journal.SeatOpened:
+		return s.guardSeat(b)
+	case journal.SoWPinned:
+		return s.guardPinned(e, b, a)
+	case journal.SoWPreauthorised:
+		return s.guardPreauthorise(e, b, a)
+	case journal.SoWSigned:
+		return s.guardSoW(e, b, a)
+	case journal.SoWActSigned:
+		return s.guardSoWAct(e, b, a)
+	case journal.SoWKeyBlocked, journal.SoWPreauthorisationEnded:
+		return passed{anchor: true}, nil // takings, and an unblocking, which permits nothing that was not permitted
+	case journal.SoWIntent, journal.SoWNoted:
+		return passed{}, nil
 	case journal.Snapshot:
 		s.swollen = true
 		return passed{}, nil

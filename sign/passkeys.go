@@ -321,7 +321,10 @@ func (s *Signer) allow(kind confirm.Kind, to string) bool {
 
 // newCard makes the owner card from the sealed state and derivation alone, not signed yet.
 func (s *Signer) newCard(at int64) (*confirm.OwnerCard, error) {
-	f := confirm.CardFields{Vault: s.pub.Vault, IssuedAt: at, Seats: []confirm.CardSeat{{Index: 0, Key: s.pub.OwnerKey}}}
+	f := confirm.CardFields{Vault: s.pub.Vault, IssuedAt: at}
+	for _, seat := range s.state.Seats() {
+		f.Seats = append(f.Seats, confirm.CardSeat{Index: seat.Seat, Key: seat.Key})
+	}
 	for _, hash := range slices.Sorted(maps.Keys(s.domains)) {
 		f.Domains = append(f.Domains, confirm.CardDomain{Hash: hash, Address: s.domains[hash].Address()})
 	}

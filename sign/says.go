@@ -195,6 +195,8 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 			out = append(out, "Ordinary class: "+quoted(c))
 		}
 		return out[:min(len(out), confirm.MaxLines)], nil
+	case journal.SoWSigned, journal.SoWActSigned, journal.SoWPreauthorised:
+		return s.sowSays(e, a)
 	}
 	return s.mintSays(e, a)
 }

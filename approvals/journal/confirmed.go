@@ -18,6 +18,12 @@ type Confirmed struct {
 	Act []byte
 	// Record is the digest of the record, 0x and 64 hex digits, or empty where the entry names none.
 	Record string
+	// Document and Role are those of the kinds whose rule asks for them.
+	Document *confirm.Document
+	Role     string
+	// Body is, of these kinds, the entry's body without the record: seat and counterparty stand in no context, and are not to
+	// be exchanged between the asking and the doing.
+	Body string
 }
 
 // Confirmation says what confirmation an entry can have behind it, computed from the
@@ -26,13 +32,13 @@ type Confirmed struct {
 func (e Entry) Confirmation() (Confirmed, bool) {
 	switch b := e.decoded.(type) {
 	case ClientPaired:
-		return Confirmed{confirm.ClientPair, b.PermitSHA256[2:], nil, b.Confirmation}, true
+		return Confirmed{Kind: confirm.ClientPair, Digest: b.PermitSHA256[2:], Record: b.Confirmation}, true
 	case GrantMade:
-		return Confirmed{confirm.GrantMake, b.PermitSHA256[2:], nil, b.Confirmation}, true
+		return Confirmed{Kind: confirm.GrantMake, Digest: b.PermitSHA256[2:], Record: b.Confirmation}, true
 	case MomentResolved:
-		return Confirmed{confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), nil, b.Confirmation}, true
+		return Confirmed{Kind: confirm.MomentResolution, Digest: strings.TrimPrefix(b.ResolutionDigest, "sha256:"), Record: b.Confirmation}, true
 	case MomentDeclined:
-		return Confirmed{confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), nil, b.Confirmation}, true
+		return Confirmed{Kind: confirm.MomentResolution, Digest: strings.TrimPrefix(b.ResolutionDigest, "sha256:"), Record: b.Confirmation}, true
 	case RequestAnswered:
 		record := b.Confirmation
 		b.Confirmation = ""
@@ -67,12 +73,15 @@ func (e Entry) Confirmation() (Confirmed, bool) {
 		return ofAct(confirm.InstanceReadmit, b, record), true
 	case ActConfirmed:
 		if confirm.Kind(b.Act) == confirm.CardExport {
-			return Confirmed{confirm.CardExport, b.Digest[2:], nil, b.Confirmation}, true
+			return Confirmed{Kind: confirm.CardExport, Digest: b.Digest[2:], Record: b.Confirmation}, true
 		}
 		c := ofAct(confirm.Kind(b.Act), OwnerAct{b.From, b.To}, b.Confirmation)
 		return c, true
 	}
-	return mintConfirmation(e.decoded)
+	if c, ok := mintConfirmation(e.decoded); ok {
+		return c, true
+	}
+	return e.sowConfirmation()
 }
 
 // Record is the digest of the record that the entry names, 0x and 64 hex digits, or empty.
@@ -102,6 +111,20 @@ func (e Entry) Record() string {
 		return b.Confirmation
 	case ActConfirmed:
 		return b.Confirmation
+	case DelegateIssued:
+		return b.Confirmation
+	case DelegateAdmitted:
+		return b.Confirmation
+	case DelegateResumed:
+		return b.Confirmation
+	case MintExported:
+		return b.Confirmation
+	case SoWSigned:
+		return b.Confirmation
+	case SoWActSigned:
+		return b.Confirmation
+	case SoWPreauthorised:
+		return b.Confirmation
 	}
 	return ""
 }
@@ -130,5 +153,5 @@ func CanonicalAct(kind confirm.Kind, body any) []byte {
 func ofAct(kind confirm.Kind, body any, record string) Confirmed {
 	act := CanonicalAct(kind, body)
 	sum := sha256.Sum256(act)
-	return Confirmed{kind, hex.EncodeToString(sum[:]), act, record}
+	return Confirmed{Kind: kind, Digest: hex.EncodeToString(sum[:]), Act: act, Record: record}
 }

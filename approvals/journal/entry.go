@@ -101,6 +101,9 @@ func parse(raw []byte) (Entry, error) {
 		read, ok = mintBodies[e.Kind]
 	}
 	if !ok {
+		read, ok = sowBodies[e.Kind]
+	}
+	if !ok {
 		return Entry{}, errors.New("unknown kind")
 	}
 	e.decoded = read(body)

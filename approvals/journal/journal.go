@@ -59,7 +59,7 @@ func (k Kind) Unkeyed() bool {
 		KindDelegateImported, KindDelegatePaused, KindDelegateEnded:
 		return true
 	}
-	return false
+	return k.unkeyedSoW()
 }
 
 // Unkeyed says whether the entry may have been made while the vault was locked. One that names a

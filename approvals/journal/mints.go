@@ -175,7 +175,7 @@ var mintBodies = map[Kind]func(*strict.Object) any{
 func mintConfirmation(decoded any) (Confirmed, bool) {
 	switch b := decoded.(type) {
 	case DelegateIssued:
-		return Confirmed{confirm.MintDelegate, b.Delegate[2:], nil, b.Confirmation}, true
+		return Confirmed{Kind: confirm.MintDelegate, Digest: b.Delegate[2:], Record: b.Confirmation}, true
 	case DelegateAdmitted:
 		record := b.Confirmation
 		b.Confirmation = ""

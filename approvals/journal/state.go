@@ -36,6 +36,7 @@ type State struct {
 	grants  map[string]GrantState
 	moments map[string]MomentState
 	uses    map[[32]byte]useCount
+	sow     sowState
 
 	sockets    map[int64]SocketState      // nil where there are none
 	readmitted map[string]ReadmittedState // the same, by hash
@@ -340,6 +341,8 @@ func (s *State) check(e Entry) (func(), error) {
 		if b.StateSHA256 != s.SHA256() {
 			return nil, contradict(CodeWrongSnapshot, "the snapshot is not of the state before it")
 		}
+	default:
+		return s.checkSoW(e)
 	}
 	return nil, nil
 }
@@ -457,15 +460,21 @@ func checkConfirmed(e Entry) error {
 		by = b.By
 	case PolicyChanged:
 		by = b.By
-	case PasskeyAdded, PasskeyRemoved, ActConfirmed, SocketAdded, Readmitted:
+	case SoWSigned:
+		by = b.By
+	case SoWActSigned:
+		by = b.By
+	case MomentDeclined:
+		return nil // a decline needs no passkey, and may have one
 	case RequestAnswered:
-		// A decline needs no passkey, and may have one.
 		if b.Confirmation != "" && b.Outcome != "declined" {
 			return contradict(CodeConfirmation, "of what ends a request only a decline is confirmed")
 		}
 		return nil
 	default:
-		return nil
+		if _, ok := e.Confirmation(); !ok {
+			return nil
+		}
 	}
 	if (by == "passkey") != (e.Record() != "") {
 		return contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")
@@ -562,6 +571,8 @@ type stateHead struct {
 	Exports   int    `json:"exports,omitzero"`
 	Delegates int    `json:"delegates,omitzero"` // each followed by its mints
 	Uses      int    `json:"uses"`
+	// Lines about Agent SoW, after those of the delegates.
+	SoW *sowCounts `json:"sow,omitzero"`
 }
 
 // Canonical returns the state's canonical bytes: one line of canonical JSON
@@ -589,7 +600,7 @@ func (s *State) appendRows(out []byte) []byte {
 		Type: "vault.logState", V: 1, Vault: s.vault, Instance: s.instance, OwnerKey: s.ownerKey, LogKey: s.logKey,
 		Demo: s.demo, Reason: s.reason, StartedAt: s.started, Words: s.words, Seq: s.seq, Hash: s.Hash(), At: s.at,
 		Domains: len(s.domains), Clients: len(s.clients), Grants: len(s.grants), Moments: len(s.moments), Sockets: len(s.sockets), Readmits: len(s.readmitted), Uses: len(s.uses),
-		Exports: len(s.exported), Delegates: len(s.delegates), Latest: later(s.latest, s.at),
+		Exports: len(s.exported), Delegates: len(s.delegates), Latest: later(s.latest, s.at), SoW: s.sow.counts(),
 	})
 	for _, d := range s.Domains() {
 		out = appendLine(out, d)
@@ -609,7 +620,7 @@ func (s *State) appendRows(out []byte) []byte {
 	for _, x := range s.AllReadmitted() {
 		out = appendLine(out, x)
 	}
-	return s.appendDelegates(out)
+	return s.sow.appendRows(s.appendDelegates(out))
 }
 
 func later(latest, at int64) int64 {
@@ -702,6 +713,9 @@ func ParseState(raw []byte) (*State, error) {
 		s.readmitted[x.Hash] = x
 	}
 	if rest, err = s.readDelegates(rest, h.Exports, h.Delegates); err != nil {
+		return nil, err
+	}
+	if rest, err = s.sow.parseRows(h.SoW, rest); err != nil {
 		return nil, err
 	}
 	notCanonical := errors.New("parse log state: bytes are not in canonical form")

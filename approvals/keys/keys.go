@@ -147,6 +147,7 @@ type Act struct {
 	Delegate []byte    // of a mint delegation, see [Minter]
 	Request  []byte    // the same
 	Bot      *BotProof // the same
+	SoW      *SoWAct   // kinds sow.signed, sow.act_signed and sow.preauthorised
 }
 
 // Permit is a row that permits, with the MAC that the key process made for it.
@@ -172,6 +173,8 @@ type Answer struct {
 	Card        []byte   // kind act.confirmed of card.export: the signed owner card
 	Delegate    []byte   // kind delegate.issued: the canonical signed delegate
 	Sealed      []byte   // kind mint.exported: mint material, sealed to the recipient
+	// SoWSignature is for the kinds sow.signed and sow.act_signed: Ed25519, base64url unpadded.
+	SoWSignature string
 }
 
 // Error is a refusal of the key process.
@@ -197,6 +200,7 @@ type Keys interface {
 type Handler interface {
 	Confirmer
 	Minter
+	Seater
 	Create(context.Context, Create) (Public, error)
 	Unlock(context.Context, Unlock) (Public, error)
 	Restore(context.Context, Restore) (Public, error)

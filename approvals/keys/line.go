@@ -51,6 +51,7 @@ type request struct {
 	Ask        *Ask
 	Mint       *MintAsk
 	Flag       bool
+	Index      int64
 }
 
 type reply struct {
@@ -91,6 +92,10 @@ var methods = map[string]func(context.Context, Handler, *request, *reply) error{
 	},
 	"address": func(ctx context.Context, h Handler, q *request, r *reply) (err error) {
 		r.Text, err = h.Address(ctx, q.Bytes)
+		return err
+	},
+	"seat_key": func(ctx context.Context, h Handler, q *request, r *reply) (err error) {
+		r.Text, err = h.SeatKey(ctx, q.Index)
 		return err
 	},
 	"commit": func(ctx context.Context, h Handler, q *request, r *reply) (err error) {
@@ -512,6 +517,12 @@ func (c *Client) BotNonce(ctx context.Context, client string) (string, error) {
 func (c *Client) Minted(ctx context.Context, m MintAsk) (MintAnswer, error) {
 	r, err := c.call(ctx, &request{Method: "minted", Mint: &m})
 	return value(r.Mint), err
+}
+
+// SeatKey implements [Keys].
+func (c *Client) SeatKey(ctx context.Context, index int64) (string, error) {
+	r, err := c.call(ctx, &request{Method: "seat_key", Index: index})
+	return r.Text, err
 }
 
 // Commit implements [Keys]. The acts may be taken even when ctx has ended.

@@ -44,6 +44,7 @@ func (e *echo) Commit(ctx context.Context, acts []Act) ([]Answer, error) {
 
 func (e *echo) Plan(_ context.Context, b []byte) ([]byte, error) { return b, nil }
 
+func (e *echo) SeatKey(context.Context, int64) (string, error)  { return "U", nil }
 func (e *echo) Address(context.Context, []byte) (string, error) { panic("a document found a fault") }
 
 func (e *echo) Unlock(ctx context.Context, _ Unlock) (Public, error) {

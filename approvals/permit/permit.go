@@ -74,7 +74,7 @@ type Grant struct {
 var ErrWrongType = errors.New("permit: wrong type or version")
 
 // Encode gives the canonical bytes of a row. It does not block.
-func Encode[T Domain | Client | Grant | Delegate](row T) ([]byte, error) {
+func Encode[T Domain | Client | Grant | Delegate | Pin | Preauthorisation](row T) ([]byte, error) {
 	b, err := jcs.Marshal(row, jcs.Binding)
 	if err != nil {
 		return nil, fmt.Errorf("encode permit: %w", err)

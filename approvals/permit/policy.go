@@ -27,6 +27,10 @@ type Policy struct {
 	// Ordinary are decision classes of moments that the owner knows. Agents name the class, so a rule on
 	// a class covers also moments with none, and with one that is neither ordinary nor a rule's own.
 	Ordinary []string
+	// SoWFloor is the least authority of the owner's own signatures under documents (Agent SoW 6.1): "" or
+	// "person", or "agent_then_person". With "person" no pre-authorisation signs, and with the other neither
+	// does a person without the agent.
+	SoWFloor string
 }
 
 // Scope says what a rule is about.
@@ -70,11 +74,12 @@ type policyWire struct {
 	V        int      `json:"v"`
 	Rules    []Rule   `json:"rules"`
 	Ordinary []string `json:"ordinary"`
+	SoWFloor string   `json:"sow_floor,omitempty"`
 }
 
 // Canonical gives the canonical bytes, rules and classes in the order given.
 func (p Policy) Canonical() ([]byte, error) {
-	w := policyWire{TypePolicy, 1, p.Rules, p.Ordinary}
+	w := policyWire{TypePolicy, 1, p.Rules, p.Ordinary, p.SoWFloor}
 	if w.Rules == nil {
 		w.Rules = []Rule{}
 	}
@@ -111,7 +116,14 @@ func parsePolicy(raw []byte) (Policy, error) {
 		return p, err
 	}
 	rules, ordinary := v.Get("rules"), v.Get("ordinary")
-	if v.Kind() != jcs.Object || v.Len() != 4 || v.Get("type").Text() != TypePolicy || rules.Kind() != jcs.Array || ordinary.Kind() != jcs.Array ||
+	members := 4
+	if floor := v.Get("sow_floor"); floor.Exists() {
+		members++
+		if p.SoWFloor = floor.Text(); !strict.Is("person", "agent_then_person")(p.SoWFloor) {
+			return p, fmt.Errorf("the floor of signatures is none")
+		}
+	}
+	if v.Kind() != jcs.Object || v.Len() != members || v.Get("type").Text() != TypePolicy || rules.Kind() != jcs.Array || ordinary.Kind() != jcs.Array ||
 		rules.Len() > MaxRules || ordinary.Len() > MaxClasses || string(v.Canonical()) != string(raw) {
 		return p, fmt.Errorf("not a policy in canonical form within its bounds")
 	}
@@ -209,6 +221,10 @@ func (r Rule) covers(other Rule) bool {
 // Loosens says whether going from p to next may leave something to a click that
 // needed a passkey. Where that cannot be told from single rules, it says so too.
 func (p Policy) Loosens(next Policy) bool {
+	floors := []string{"", "person", "agent_then_person"}
+	if slices.Index(floors, next.SoWFloor) < slices.Index(floors, p.SoWFloor) {
+		return true
+	}
 	for _, r := range p.Rules {
 		if !slices.ContainsFunc(next.Rules, func(n Rule) bool { return n.covers(r) }) {
 			return true

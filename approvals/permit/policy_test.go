@@ -53,7 +53,7 @@ func TestPolicyNeeds(t *testing.T) {
 }
 
 func TestPolicyDirection(t *testing.T) {
-	p := func(ordinary []string, rules ...Rule) Policy { return Policy{rules, ordinary} }
+	p := func(ordinary []string, rules ...Rule) Policy { return Policy{Rules: rules, Ordinary: ordinary} }
 	pay, any, client := Rule{Scope: ScopeAction, Operation: "pay"}, Rule{Scope: ScopeEvery}, Rule{Scope: ScopeAction, Client: "c_1"}
 	law, money := Rule{Scope: ScopeMoment, Class: "law"}, Rule{Scope: ScopeMoment, Class: "money"}
 	both := Rule{Scope: ScopeAction, Client: "c_1", Operation: "pay"}

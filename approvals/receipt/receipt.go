@@ -240,8 +240,12 @@ func (r *Receipt) Verify(pins Pins) Report {
 		p.By = b.By
 	case journal.PasskeyAdded:
 		p.By = b.By
-	case journal.PasskeyRemoved, journal.ActConfirmed, journal.SocketAdded, journal.Readmitted:
+	case journal.PasskeyRemoved, journal.ActConfirmed, journal.SocketAdded, journal.Readmitted, journal.SoWPreauthorised:
 		p.By = "passkey"
+	case journal.SoWSigned:
+		p.By = b.By
+	case journal.SoWActSigned:
+		p.By = b.By
 	case journal.ClientPaired:
 		p.By = b.By
 	case journal.GrantMade:

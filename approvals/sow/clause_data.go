@@ -35,7 +35,14 @@ func (c *checker) confidentiality(v jcs.Value, path string) {
 	}
 	if d := v.Get("dpa"); d.Exists() && c.need(d.Kind() == jcs.Object, "dpa_not_object", path, "dpa") {
 		c.need(matches(d.Get("digest"), digestForm), "dpa_digest", path, "dpa.digest")
-		c.need(filled(d.Get("ref")), "dpa_ref", path, "dpa.ref")
+		if ref := d.Get("ref"); ref.Exists() && !filled(ref) {
+			c.barred("dpa_ref", at(path, "dpa.ref"))
+		} else {
+			c.need(ref.Exists(), "dpa_ref", path, "dpa.ref")
+		}
+		if title := d.Get("title"); title.Exists() {
+			c.need(filled(title), "dpa_title", path, "dpa.title")
+		}
 	}
 }
 

@@ -289,9 +289,10 @@ func RecordOf(v jcs.Value) (money.Record, Findings) {
 }
 
 // CheckSettlement compares a settlement record with the quote it followed and
-// the engagement's price (5.5.7, 5.5.8). It returns the first disputed check
-// if there is one. A record of a price that charges nothing is refused before
-// anything else. Bytes are compared as they came; nothing is repaired.
+// the engagement's price (5.5.7, 5.5.8): the first of the four disputed checks
+// if one fails, and what the price clause cannot have produced. A record of a
+// price that charges nothing is refused before anything else. Bytes are
+// compared as they came; nothing is repaired.
 func CheckSettlement(price money.Price, quote, record jcs.Value) Findings {
 	var c checker
 	if !price.Settles() {
@@ -303,8 +304,17 @@ func CheckSettlement(price money.Price, quote, record jcs.Value) Findings {
 	if c.found = append(fq, fr...); !c.found.OK() {
 		return c.found
 	}
-	if d := money.CheckSettlement(q, r); d != "" {
+	d := money.CheckSettlement(q, r)
+	if d != "" {
 		c.add(Code(d), "")
+	}
+	if q.Currency != r.Currency {
+		c.add("settlement_currency", "currency")
+	} else {
+		c.refusal(money.Admit(price, r, 0), "")
+	}
+	if d == "" && r.Total > q.Total {
+		c.add("settled_above_quote", "total")
 	}
 	return c.found
 }

@@ -5,13 +5,6 @@ import (
 	"vault/derive/jcs"
 )
 
-// language checks the descriptor of the contract language (4.3).
-func (c *checker) language(v jcs.Value, path string) {
-	c.need(filled(v.Get("id")), "language", path, "id")
-	c.need(isPos(v.Get("version")), "language", path, "version")
-	c.need(matches(v.Get("sha256"), hexForm), "language", path, "sha256")
-}
-
 // volume checks the clause (5.6).
 func (c *checker) volume(v jcs.Value, path string) {
 	windows := 0

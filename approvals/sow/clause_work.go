@@ -2,6 +2,7 @@ package sow
 
 import (
 	"regexp"
+	"strconv"
 
 	"vault/derive/jcs"
 )
@@ -73,8 +74,15 @@ func (c *checker) grant(in jcs.Value, p string) {
 		c.need(!via.Exists(), "input_via_on_file", p, "via")
 		return
 	}
+	if !filled(kind) { // no kind at all, known or not
+		c.barred("input_kind", at(p, "kind"))
+		return
+	}
 	if !c.need(among(kind, "shared_resource"), "input_kind", p, "kind") {
 		return
+	}
+	if l := in.Get("location"); l.Exists() {
+		c.need(filled(l), "input_location", p, "location")
 	}
 	c.need(filled(in.Get("access")), "input_access", p, "access")
 	switch {
@@ -180,13 +188,30 @@ func (c *checker) acceptance(v jcs.Value, path string) {
 		c.add("acceptance_ref", at(path, "test_set.withheld"))
 	}
 	c.need(filled(v.Get("measure")), "acceptance_measure", path, "measure")
-	th := v.Get("threshold")
-	ok := th.Kind() == jcs.Object && th.Len() > 0 || th.Kind() == jcs.Number || filled(th)
-	c.need(ok, "acceptance_threshold", path, "threshold")
+	c.need(threshold(v.Get("threshold")), "acceptance_threshold", path, "threshold")
 	if w := v.Get("deemed_accepted_after_days"); w.Exists() {
 		c.need(isPos(w), "acceptance_days", path, "deemed_accepted_after_days")
 	}
 	c.atMost(v, path, Evidence, "acceptance_grade")
+}
+
+// threshold reports something a result can be compared with: a number, a
+// sentence, or named ones of these. A fraction is one, from 0 to 1.
+func threshold(v jcs.Value) bool {
+	if v.Kind() != jcs.Object {
+		return v.Kind() == jcs.Number || filled(v)
+	}
+	for m := range v.Members() {
+		if m.Value.Kind() != jcs.Number && !filled(m.Value) {
+			return false
+		}
+		if m.Name == "min_fraction" {
+			if f, err := strconv.ParseFloat(m.Value.Literal(), 64); err != nil || f < 0 || f > 1 {
+				return false
+			}
+		}
+	}
+	return v.Len() > 0
 }
 
 // revisions checks the clause (5.4.3).

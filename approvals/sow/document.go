@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"errors"
 	"fmt"
 
 	"vault/approvals/sow/money"
@@ -20,10 +21,19 @@ type Document struct {
 	canonical []byte
 }
 
+// MaxDocument is the longest document that is read, in bytes.
+const MaxDocument = 1 << 20
+
+// ErrTooLarge is wrapped by the error of Parse for more than MaxDocument bytes.
+var ErrTooLarge = errors.New("it is longer than 1 MiB")
+
 // Parse reads a document strictly and keeps the bytes received. The error
-// wraps a *jcs.Error, or says that the bytes are not an object. It answers
-// every shape rule with findings instead: see Validate.
+// wraps a *jcs.Error or ErrTooLarge, or says that the bytes are not an object.
+// It answers every shape rule with findings instead: see Validate.
 func Parse(raw []byte) (*Document, error) {
+	if len(raw) > MaxDocument {
+		return nil, fmt.Errorf("parse sow document: %w", ErrTooLarge)
+	}
 	v, err := jcs.Parse(raw, jcs.SoW)
 	if err != nil {
 		return nil, fmt.Errorf("parse sow document: %w", err)
@@ -35,14 +45,19 @@ func Parse(raw []byte) (*Document, error) {
 }
 
 // Read parses and validates: findings for bytes that are no document too, with
-// the code not_i_json or not_a_document, and then no document.
+// the code not_i_json, not_a_document or document_too_large, and then no
+// document.
 func Read(raw []byte, o Options) (*Document, Findings) {
 	d, err := Parse(raw)
 	if err != nil {
 		c := checker{authoring: o.Authoring}
-		if _, jerr := jcs.Parse(raw, jcs.SoW); jerr != nil {
-			c.detail("not_i_json", "", jerr.Error()+".")
-		} else {
+		var fault *jcs.Error
+		switch {
+		case errors.Is(err, ErrTooLarge):
+			c.add("document_too_large", "")
+		case errors.As(err, &fault):
+			c.detail("not_i_json", "", fault.Error()+".")
+		default:
 			c.add("not_a_document", "")
 		}
 		return nil, c.found

@@ -113,6 +113,14 @@ func (c *checker) add(code Code, member string) {
 	c.push(finding(code, member, c.authoring))
 }
 
+// barred adds a finding as an error, whatever its code usually weighs: what is
+// there is not of the kind a value could be.
+func (c *checker) barred(code Code, member string) {
+	f := finding(code, member, c.authoring)
+	f.Severity = Error
+	c.push(f)
+}
+
 // detail adds a finding with more to its message.
 func (c *checker) detail(code Code, member, more string) {
 	f := finding(code, member, c.authoring)

@@ -2,6 +2,8 @@ package sow
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"slices"
 	"strconv"
@@ -170,6 +172,9 @@ type Fill struct {
 	EndsAt     int64
 	Locations  map[string]string // of shared resources, by input name
 	Assertions []string
+	// Approval is the client's own record of its approval (6.1), nil for none: it
+	// stands inside the signed bytes.
+	Approval *Approval
 }
 
 // TermEnd adds months to an instant, both milliseconds; a day the last month
@@ -222,8 +227,33 @@ func Instance(offer *Document, f Fill) (*Document, error) {
 	if len(f.Assertions) > 0 {
 		o.set("assertions", textList(f.Assertions))
 	}
+	if f.Approval != nil {
+		cc := objectOf(offer.v.Get("change_control"))
+		list := append([]byte{'['}, f.Approval.canonical()...)
+		cc.set("approvals", append(list, ']'))
+		o.set("change_control", cc.canonical())
+	}
 	o.text("id", mint(o.canonical()))
 	return Parse(o.canonical())
+}
+
+// canonical writes the record as it stands in a document.
+func (a Approval) canonical() []byte {
+	o := object{}
+	o.text("act", a.Act)
+	o.text("authority", a.Authority)
+	o.text("key", a.Key)
+	o.text("approved_at", a.ApprovedAt)
+	if a.Mandate != "" {
+		o.text("mandate", a.Mandate)
+	}
+	return o.canonical()
+}
+
+// SHA256 names a record by its canonical form, 64 lower hex digits.
+func (a Approval) SHA256() string {
+	sum := sha256.Sum256(a.canonical())
+	return hex.EncodeToString(sum[:])
 }
 
 func (s Seat) canonical() []byte {

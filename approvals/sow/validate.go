@@ -1,6 +1,8 @@
 package sow
 
 import (
+	"strings"
+
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
 	"vault/derive/jcs"
@@ -17,9 +19,12 @@ type Options struct {
 	Manifest *Manifest
 	// Ours are the owner keys of this vault, and Made tells an approval record
 	// of ours from one that only claims to be. With keys and without Made every
-	// record under one of the keys is refused.
+	// record under one of the keys is refused, and one under a text that only
+	// looks like one of them always is.
 	Ours []string
 	Made func(approval jcs.Value) bool
+	// Languages are the texts of contract languages that are known here.
+	Languages Languages
 }
 
 // topLevel are the members a document of 0.22 may have. "grade" is that of the
@@ -44,6 +49,10 @@ func (d *Document) Validate(o Options) Findings {
 	c.need(isPos(v.Get("version")), "version", "version")
 	c.term(v)
 	c.language(v.Get("language"), "language")
+	c.written(d, o.Languages)
+	if from := v.Get("derived_from"); from.Exists() {
+		c.need(nonEmpty(from.Get("standing_proposal")) && isPos(from.Get("version")), "derived_from", "derived_from")
+	}
 	for m := range v.Members() {
 		c.need(has(topLevel, m.Name), "unknown_top_level_member", m.Name)
 	}
@@ -62,6 +71,7 @@ func (d *Document) Validate(o Options) Findings {
 		}
 	}
 	c.across(d, o)
+	c.blanks(d)
 	return c.found
 }
 
@@ -159,9 +169,7 @@ func sorted(list []string) bool {
 // across checks what one clause says against another.
 func (c *checker) across(d *Document, o Options) {
 	v := d.v
-	if v.Get("parties").Get("client").Kind() == jcs.Null && !d.Directed() {
-		c.publishable(v.Get("inputs"), "inputs")
-	}
+	c.offer(d)
 	offerings, _ := texts(v.Get("scope").Get("offerings"))
 	price := v.Get("price")
 	switch price.Get("arrangement").Text() {
@@ -180,9 +188,47 @@ func (c *checker) across(d *Document, o Options) {
 	}
 	c.declared(v, offerings, o.Manifest)
 	for i, a := range v.Get("change_control").Get("approvals").Items() {
-		if k := a.Get("key"); isText(k) && has(o.Ours, k.Text()) && (o.Made == nil || !o.Made(a)) {
+		k := a.Get("key").Text()
+		for _, ours := range o.Ours {
+			if k == ours && o.Made != nil && o.Made(a) || letters(k) != ours {
+				continue
+			}
 			c.add("approval_not_ours", item("change_control.approvals", i))
+			break
 		}
+	}
+}
+
+// letters is a text as somebody reads it who looks for a key: capitals and
+// digits, whatever stands between them.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z':
+			return r - 'a' + 'A'
+		case 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// offer checks what an offer says of whom it is for (5.3.1, 12.1, 12.1.1), and a
+// filled seat against the one party its offer named.
+func (c *checker) offer(d *Document) {
+	parties := d.v.Get("parties")
+	to := parties.Get("offered_to")
+	switch {
+	case !d.BlankSeat():
+		agent := parties.Get("client").Get("agent")
+		c.need(to.Kind() != jcs.Object || agent.Text() == to.Get("agent").Text(), "directed_wrong_party", "parties.client.agent")
+	case d.Directed():
+		c.need(to.Kind() != jcs.Object || to.Get("expires_at").Exists(), "directed_unbounded", "parties.offered_to.expires_at")
+	default:
+		c.publishable(d.v.Get("inputs"), "inputs")
+	}
+	if d.v.Get("qualifications").Len() > 0 {
+		c.add("qualification_no_screening", "qualifications")
 	}
 }
 
@@ -243,16 +289,4 @@ func (c *checker) among(list jcs.Value, name string, declared []string, complete
 			c.need(known[w.Text()], code, item(path, i))
 		}
 	}
-}
-
-// LanguageConflict reports, as language_hash_conflict, that two documents name
-// one language and version with different hashes (4.3).
-func LanguageConflict(a, b *Document) *Finding {
-	x, y := a.Get("language"), b.Get("language")
-	nx, _ := x.Get("version").Int()
-	ny, _ := y.Get("version").Int()
-	if x.Get("id").Text() == y.Get("id").Text() && nx == ny && x.Get("sha256").Text() != y.Get("sha256").Text() {
-		return one("language_hash_conflict", "language.sha256")
-	}
-	return nil
 }

@@ -161,12 +161,12 @@ func (t *Tx) Archive(instance string) error {
 			return err
 		}
 	}
-	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots", "moments", "moment_asks", "notes", "evidence", "mints"} {
+	for _, table := range []string{"entries", "permits", "requests", "sessions", "snapshots", "moments", "moment_asks", "notes", "evidence", "mints", "sow_asks"} {
 		if err := t.exec("DELETE FROM " + table); err != nil {
 			return err
 		}
 	}
-	return nil
+	return t.forgetEntries()
 }
 
 // PutEvidence keeps the evidence of a confirmation beside its entry.

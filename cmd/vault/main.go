@@ -60,7 +60,7 @@ func (p *program) root() *cobra.Command {
 		Use:   "vault",
 		Short: "Keep your keys, and decide what your agents may bind you to",
 		Long: "Without a command, vault opens its window.\n\n" +
-			"Exit statuses: 0 done; 1 not done, or not valid; 2 not understood; 3 (verify) self-consistent and not pinned.",
+			"Exit statuses: 0 done; 1 not done, or not valid; 2 not understood; 3 (verify, sow verify) self-consistent and not pinned.",
 		Args:          none,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -87,6 +87,7 @@ func (p *program) root() *cobra.Command {
 		p.decideCommand(),
 		p.cardCommand(),
 		p.socketCommand(),
+		p.sowCommand(),
 		p.versionCommand(),
 		p.secretCommand(),
 		p.ceremonyCommand(),

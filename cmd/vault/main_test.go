@@ -62,7 +62,12 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			e.Setenv("PATH", programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+			samples, err := filepath.Abs(filepath.Join("..", "..", "approvals", "sow", "testdata", "docs"))
+			if err != nil {
+				return err
+			}
 			e.Setenv("VECTORS", vectors)
+			e.Setenv("SOW", samples)
 			e.Setenv("HOME", filepath.Join(e.WorkDir, "home"))
 			e.Setenv("XDG_RUNTIME_DIR", filepath.Join(e.WorkDir, "run"))
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "data"))

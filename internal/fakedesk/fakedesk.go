@@ -45,6 +45,7 @@ type Desk struct {
 	Further []approvals.SocketView    // answer of Sockets
 	Hung    []approvals.SuspendedView // answer of Suspended
 	Minting Minting
+	SoW     Engaged
 
 	Decisions []approvals.Decision // what Decide was called with
 	Shut      []string             // what Closed was called with

@@ -120,3 +120,40 @@ func TestArrangements(t *testing.T) {
 		t.Error("the net is another")
 	}
 }
+
+// TestAdmitTerms: a line is settled on the terms that were signed, and a bound
+// holds for what the client pays, fee included.
+func TestAdmitTerms(t *testing.T) {
+	line := func(change func(*money.Settled)) []money.Settled {
+		s := money.Settled{Meter: "lookups", Count: 2, Per: 1, PerUnit: 4, Amount: 8, PassThrough: true, UpstreamReceipt: "r"}
+		change(&s)
+		return []money.Settled{s}
+	}
+	fixed := money.Price{Arrangement: money.FixedFee, Currency: "EUR", Ceiling: money.Some(100)}
+	for name, c := range map[string]struct {
+		price  money.Price
+		record money.Record
+		billed int64
+		code   string
+	}{
+		"as signed":                     {metered, money.Record{Currency: "EUR", Total: 8, Lines: line(func(*money.Settled) {})}, 0, ""},
+		"another divisor":               {metered, money.Record{Total: 8, Lines: line(func(s *money.Settled) { s.Per = 2 })}, 0, "settlement_line_per"},
+		"another price of the unit":     {metered, money.Record{Total: 8, Lines: line(func(s *money.Settled) { s.PerUnit = 5 })}, 0, "settlement_line_per_unit"},
+		"no longer at cost":             {metered, money.Record{Total: 8, Lines: line(func(s *money.Settled) { s.PassThrough, s.UpstreamReceipt = false, "" })}, 0, "settlement_line_pass_through"},
+		"another currency":              {metered, money.Record{Currency: "USD", Total: 8, Lines: line(func(*money.Settled) {})}, 0, "settlement_currency"},
+		"less than its counts":          {metered, money.Record{Total: 7, Lines: line(func(s *money.Settled) { s.Amount = 7 })}, 0, ""},
+		"counts beyond what is stated":  {metered, money.Record{Total: 8, Lines: line(func(s *money.Settled) { s.Count = money.Max })}, 0, money.ErrRange.Error()},
+		"at the ceiling, with its fee":  {fixed, money.Record{Total: 40, Fee: &money.Fee{Amount: 4}}, 60, ""},
+		"past the ceiling by one":       {fixed, money.Record{Total: 41, Fee: &money.Fee{Amount: 5}}, 60, "ceiling_exceeded"},
+		"past everything":               {fixed, money.Record{Total: money.Max}, money.Max, "ceiling_exceeded"},
+		"no ceiling":                    {money.Price{Arrangement: money.FixedFee}, money.Record{Total: money.Max}, money.Max, ""},
+		"past everything, under a cap":  {metered, money.Record{Total: money.Max}, money.Max, "cap_exceeded"},
+		"the last unit of the cap":      {metered, money.Record{Total: 1}, 99, ""},
+		"one more than the cap has":     {metered, money.Record{Total: 1}, 100, "cap_exceeded"},
+		"nothing once the cap is spent": {metered, money.Record{}, 100, ""},
+	} {
+		if got := code(money.Admit(c.price, c.record, c.billed)); got != c.code {
+			t.Errorf("%s: %q, want %q", name, got, c.code)
+		}
+	}
+}

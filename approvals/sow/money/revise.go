@@ -1,6 +1,9 @@
 package money
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Revisions is a revisions clause that was found valid (5.4.3). Steps and Flat
 // are alternatives; with neither, nothing beyond the included ones is offered.
@@ -31,9 +34,9 @@ type Revision struct {
 // Price returns what a revision costs: zero while an included one remains and
 // the request is inside the window, else the sum of its steps or the flat
 // price. It refuses revision_not_offered without a quote, revision_needs_budget
-// with one, and revision_step_undeclared for a step the clause does not price
-// or a request that names none. The bool says that an included revision was
-// drawn.
+// with one, revision_step_undeclared for a step the clause does not price or a
+// request that names none, and revision_step_duplicate for a step named twice.
+// The bool says that an included revision was drawn.
 func (c Revisions) Price(r Revision) (int64, bool, error) {
 	const day = 86400000
 	if c.Count.Set && r.Used < c.Count.N && r.At-r.CompletedAt <= min(c.WindowDays, Max/day)*day {
@@ -46,7 +49,10 @@ func (c Revisions) Price(r Revision) (int64, bool, error) {
 		if len(r.Steps) == 0 {
 			return 0, false, refuse("revision_step_undeclared")
 		}
-		for _, id := range r.Steps {
+		for i, id := range r.Steps {
+			if slices.Contains(r.Steps[:i], id) {
+				return 0, false, refuse("revision_step_duplicate")
+			}
 			n, ok := c.step(id)
 			if !ok {
 				return 0, false, refuse("revision_step_undeclared")

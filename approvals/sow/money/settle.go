@@ -70,32 +70,58 @@ func (r Record) Net() int64 {
 }
 
 // Admit refuses a record that the price clause cannot have produced:
-// no_charge_settlement whatever its total (5.5.7), meter_unpriced for a meter
-// the schedule does not price (5.5.2), settlement_line_amount for a line above
-// what its own counts rate to, cap_exceeded where the total with what was
-// already billed passes the cap (5.5.3).
+// no_charge_settlement whatever its total (5.5.7), settlement_currency in
+// another currency than the price's, meter_unpriced for a meter the schedule
+// does not price, settlement_line_per, settlement_line_per_unit and
+// settlement_line_pass_through for a line on other terms than the schedule's,
+// settlement_line_amount for one above what its own counts rate to (5.5.2,
+// 5.5.6), cap_exceeded and ceiling_exceeded where the total with what was
+// already billed, in all or in the ceiling's period, passes the bound, fee
+// included (5.5.1, 5.5.3, 5.5.8).
 func Admit(p Price, r Record, alreadyBilled int64) error {
 	if p.Arrangement == NoCharge {
 		return refuse("no_charge_settlement")
 	}
+	if r.Currency != "" && p.Currency != "" && r.Currency != p.Currency {
+		return refuse("settlement_currency")
+	}
+	sum, ok := add(r.Total, alreadyBilled)
 	if p.Arrangement != TimeAndMaterials {
+		if p.Ceiling.Set && (!ok || sum > p.Ceiling.N) {
+			return refuse("ceiling_exceeded")
+		}
 		return nil
 	}
 	for _, s := range r.Lines {
-		line, ok := p.line(s.Meter)
-		if !ok {
-			return refuse("meter_unpriced")
-		}
-		rated, err := line.Rate(s.Count)
-		if err != nil {
+		if err := p.admitLine(s); err != nil {
 			return err
 		}
-		if s.Amount > rated {
-			return refuse("settlement_line_amount")
-		}
 	}
-	if sum, ok := add(r.Total, alreadyBilled); !ok || sum > p.Cap {
+	if !ok || sum > p.Cap {
 		return refuse("cap_exceeded")
+	}
+	return nil
+}
+
+// admitLine compares a settled line with the schedule that was signed.
+func (p Price) admitLine(s Settled) error {
+	line, ok := p.line(s.Meter)
+	switch {
+	case !ok:
+		return refuse("meter_unpriced")
+	case s.Per != line.Per:
+		return refuse("settlement_line_per")
+	case s.PerUnit != line.PerUnit:
+		return refuse("settlement_line_per_unit")
+	case s.PassThrough != line.PassThrough:
+		return refuse("settlement_line_pass_through")
+	}
+	rated, err := line.Rate(s.Count)
+	if err != nil {
+		return err
+	}
+	if s.Amount > rated {
+		return refuse("settlement_line_amount")
 	}
 	return nil
 }

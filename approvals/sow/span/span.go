@@ -90,7 +90,8 @@ func scale(unit, last byte, clock bool) (int64, bool) {
 	return 0, false
 }
 
-var instant = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$`)
+// The offset is bounded here because the parser of time allows more than RFC 3339.
+var instant = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$`)
 
 // Instant reads an RFC 3339 instant into milliseconds since the epoch, cutting
 // finer fractions. A date that does not exist is ErrInstant, and so is

@@ -52,7 +52,9 @@ func TestInstant(t *testing.T) {
 	for _, text := range []string{
 		"", "20 September", "2026-09-20", "2026-13-45T00:00:00Z", "2026-02-29T00:00:00Z", "2026-09-20T25:00:00Z",
 		"2026-09-20T00:00:60Z", "2026-09-20t00:00:00z", "2026-09-20T00:00:00", "2026-09-20T00:00:00,5Z", " 2026-09-20T00:00:00Z",
-		"2026-9-20T00:00:00Z", "2026-09-20T00:00:00+25:00",
+		"2026-9-20T00:00:00Z", "2026-09-20T00:00:00+25:00", "2026-09-20T00:00:00+24:00",
+		"2026-09-20T00:00:00-24:30", "2026-09-20T00:00:00+23:60", "2026-09-20T24:00:00Z", "2026-09-20T00:00:00.Z", "2026-00-20T00:00:00Z",
+		"2026-04-31T00:00:00Z", "2100-02-29T00:00:00Z", "2026-09-20T00:60:00Z", "٢٠٢٦-09-20T00:00:00Z", "2026-09-20T00:00:00Z\n",
 	} {
 		t.Run("refused "+text, func(t *testing.T) {
 			if got, err := span.Instant(text); !errors.Is(err, span.ErrInstant) {
@@ -88,6 +90,23 @@ func FuzzDuration(f *testing.F) {
 		}
 		if ms%1000 != 0 || ms > 4*604799395200000 {
 			t.Fatalf("%q: %d milliseconds", s, ms)
+		}
+	})
+}
+
+// FuzzInstant: what is an instant is one in every other spelling too, and its
+// own text in whole seconds is read back as the same.
+func FuzzInstant(f *testing.F) {
+	for _, s := range []string{"2026-09-20T02:00:00+02:00", "1970-01-01T00:00:00.9999Z", "0000-02-29T23:59:59-23:59", "2026-13-01T00:00:00Z", ""} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		ms, err := span.Instant(s)
+		if err != nil {
+			return
+		}
+		if again, err := span.Instant(span.UTC(ms)); ms >= span.AddDays(0, -719528) && (err != nil || again > ms || ms-again >= 1000) {
+			t.Fatalf("%q is %d, and written %q is %d, %v", s, ms, span.UTC(ms), again, err)
 		}
 	})
 }

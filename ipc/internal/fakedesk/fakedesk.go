@@ -54,6 +54,7 @@ type Desk struct {
 	Heads   []string                                   // last heads that clients sent
 	Moments []approvals.Presentation                   // of every moment.present
 	Replies []approvals.Reply                          // of every moment.say
+	Brought []approvals.SoWAsk                         // of every sow.submit
 	Open    int                                        // conversations not closed
 }
 

@@ -1,0 +1,589 @@
+package approvals
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"vault/approvals/journal"
+	"vault/approvals/sow"
+	"vault/approvals/sow/bundle"
+	"vault/approvals/store"
+	"vault/derive/confirm"
+	"vault/derive/jcs"
+)
+
+// kindOf reads from the bytes what something is, "" where they do not tell.
+func kindOf(v jcs.Value) RecordKind {
+	switch t := v.Get("type").Text(); {
+	case t == sow.ActType:
+		if _, ok := sow.ActKind(v.Get("act").Text()).Tag(); ok {
+			return RecordKind(v.Get("act").Text())
+		}
+		return ""
+	case t == confirm.EvidenceType:
+		return RecordConfirmation
+	case t == confirm.CardType:
+		return RecordCard
+	case bundle.Is(v):
+		return RecordBundle
+	case v.Get("sow").Exists():
+		return RecordSoW
+	case v.Get("format").Text() == sow.JobFormat:
+		return RecordJobManifest
+	case v.Get("verdict").Text() == "v1":
+		return RecordVerdict
+	case v.Get("offerings").Kind() == jcs.Array:
+		return RecordManifest
+	case v.Get("problem").Exists():
+		return RecordProblem
+	case v.Get("probe").Exists():
+		return RecordProbeRecord
+	case v.Get("lines").Kind() == jcs.Array:
+		return RecordSettlement
+	case v.Get("total").Exists():
+		return RecordQuote
+	case v.Get("arbiter").Exists():
+		return RecordAppointment
+	}
+	return ""
+}
+
+var recordKinds = []RecordKind{
+	RecordSoW, RecordConfirmation, RecordDenial, RecordWithdrawal, RecordTermination, RecordRefusal, RecordDispute, RecordReview, RecordProbe, RecordQuote,
+	RecordSettlement, RecordJobManifest, RecordProblem, RecordProbeRecord, RecordVerdict, RecordAppointment, RecordManifest, RecordCard, RecordBundle,
+}
+
+func shaOf(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// understand finds out what bytes are, and every finding about a document.
+func understandSoW(raw []byte, kind RecordKind) (Imported, jcs.Value) {
+	out := Imported{Kind: kind, SHA256: shaOf(raw)}
+	limit := MaxSoWDocument
+	if kind == RecordBundle || kind == "" {
+		limit = bundle.Max
+	}
+	if len(raw) > limit {
+		out.Code = CodeTooLong
+		return out, jcs.Value{}
+	}
+	v, err := jcs.Parse(raw, jcs.SoW)
+	if err != nil || v.Kind() != jcs.Object {
+		_, out.Findings = sow.Read(raw, sow.Options{})
+		out.Code = CodeNotUnderstood
+		return out, v
+	}
+	if out.Kind == "" {
+		out.Kind = kindOf(v)
+	}
+	switch {
+	case !slices.Contains(recordKinds, out.Kind):
+		out.Code = CodeNotUnderstood
+	case out.Kind != RecordBundle && len(raw) > MaxSoWDocument:
+		out.Code = CodeTooLong
+	}
+	return out, v
+}
+
+// CheckSoW implements [Owner].
+func (v ownerView) CheckSoW(raw []byte) (Imported, error) {
+	out, value := understandSoW(raw, "")
+	if out.Code != "" {
+		return out, nil
+	}
+	switch out.Kind {
+	case RecordSoW:
+		doc, findings := sow.Read(raw, sow.Options{})
+		out.Findings = findings
+		if doc != nil {
+			out.Digest, out.Findings = doc.Digest(), append(out.Findings, doc.VerifySignatures(sow.Pins{}).Findings...)
+		}
+	case RecordQuote:
+		_, out.Findings = sow.QuoteOf(value)
+	case RecordSettlement:
+		_, out.Findings = sow.RecordOf(value)
+	case RecordVerdict:
+		out.Findings = sow.CheckVerdict(value, nil)
+	case RecordProblem:
+		out.Findings, _ = sow.CheckPart("problem", value)
+	}
+	return out, nil
+}
+
+// Import implements [Owner].
+func (v ownerView) Import(_ context.Context, raw []byte, kind RecordKind, from SoWSource) (Imported, error) {
+	return v.d.bring(raw, kind, from)
+}
+
+// bring takes bytes of any kind.
+func (d *Desk) bring(raw []byte, kind RecordKind, from SoWSource) (Imported, error) {
+	if d.db() == nil {
+		return Imported{}, refuse(CodeNoVault)
+	}
+	if d.db().Mode() != store.ModeReadWrite {
+		return Imported{}, refuse(CodeReadOnly)
+	}
+	out, value := understandSoW(raw, kind)
+	if out.Code != "" {
+		return out, nil
+	}
+	switch out.Kind {
+	case RecordBundle:
+		return d.bringBundle(raw, from, out)
+	case RecordSoW:
+		return d.bringDocument(raw, from, out)
+	}
+	return d.bringRecord(raw, value, from, out)
+}
+
+// bringBundle takes what is in an export, one by one: the lowest version first, and documents before what is about them.
+func (d *Desk) bringBundle(raw []byte, from SoWSource, out Imported) (Imported, error) {
+	b, err := bundle.Parse(raw)
+	if err != nil {
+		out.Code, out.Detail = CodeNotUnderstood, err.Error()
+		return out, nil
+	}
+	docs := append(slices.Clone(b.Versions), b.Document)
+	slices.SortStableFunc(docs, func(x, y []byte) int { return cmpInt(versionOf(x), versionOf(y)) })
+	take := func(part []byte, kind RecordKind) error {
+		x, err := d.bring(part, kind, from)
+		out.Inside = append(out.Inside, x)
+		if kind == RecordSoW && x.Engagement != "" {
+			out.Engagement, from.Engagement = x.Engagement, x.Engagement
+			if string(part) == string(b.Document) {
+				out.Digest, out.Findings = x.Digest, x.Findings
+			}
+		}
+		return err
+	}
+	for _, part := range docs {
+		if err := take(part, RecordSoW); err != nil {
+			return out, err
+		}
+	}
+	for _, part := range append(slices.Clone(b.Confirmations), b.Acts...) {
+		if err := take(part, ""); err != nil {
+			return out, err
+		}
+	}
+	for _, r := range b.Records {
+		if err := take(r.Raw, RecordKind(r.Kind)); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func versionOf(raw []byte) int64 {
+	doc, err := sow.Parse(raw)
+	if err != nil {
+		return 0
+	}
+	return doc.Version()
+}
+
+// blockedIn says whether a document names a key that is refused here.
+func (d *Desk) blockedIn(doc *sow.Document) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	st := d.led.state
+	for _, role := range []string{sow.Provider, sow.Client, "offered_to"} {
+		if p, ok := doc.Party(role); ok && st.SoWBlocked(p.Agent) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(doc.Signatures(), func(r sow.Record) bool { return st.SoWBlocked(r.Key) })
+}
+
+// bringDocument keeps a document, byte for byte, and lets follow what follows from it.
+func (d *Desk) bringDocument(raw []byte, from SoWSource, out Imported) (Imported, error) {
+	doc, err := sow.Parse(raw)
+	if err != nil {
+		_, out.Findings = sow.Read(raw, sow.Options{})
+		out.Code = CodeNotUnderstood
+		return out, nil
+	}
+	out.Digest, out.Engagement = doc.Digest(), engagementID(doc)
+	provider, ok := doc.Party(sow.Provider)
+	switch {
+	case doc.ID() == "" || len(doc.ID()) > 256 || doc.Version() == 0 || !ok || provider.Agent == "":
+		// What names no engagement can be read, and not be kept.
+		_, out.Findings = sow.Read(raw, sow.Options{})
+		out.Code, out.Engagement = CodeNotUnderstood, ""
+		return out, nil
+	case d.blockedIn(doc):
+		out.Code = journal.CodeBlockedLocally
+		return out, nil
+	}
+	h, err := d.held(out.Engagement)
+	known := err == nil
+	if err != nil && asRefusal(err).Code != CodeUnknownEngagement {
+		return out, err
+	}
+	fresh := true
+	if known {
+		x := h.by(out.Digest)
+		fresh = x == nil
+		if x != nil && slices.ContainsFunc(x.view.Copies, func(c CopyView) bool { return c.SHA256 == out.SHA256 }) {
+			out.Again, out.Findings = true, x.view.Findings
+			return out, nil
+		}
+		if f := (*sow.Finding)(nil); x == nil && h.inForce != nil {
+			if f = sow.CheckVersion(doc, h.inForce.view.Version, nil); f != nil {
+				out.Code, out.Findings = string(f.Code), sow.Findings{*f}
+				return out, nil
+			}
+		}
+	}
+	if err := d.keepDocument(raw, doc, from, fresh, nil); err != nil {
+		return out, err
+	}
+	if err := d.followDocument(out.Engagement, out.Digest); err != nil {
+		return out, err
+	}
+	if h, err = d.held(out.Engagement); err != nil {
+		return out, err
+	}
+	if x := h.by(out.Digest); x != nil {
+		out.Findings = x.view.Findings
+	}
+	return out, nil
+}
+
+// keepDocument writes a copy with what goes with it.
+func (d *Desk) keepDocument(raw []byte, doc *sow.Document, from SoWSource, fresh bool, also func(*store.Tx, int64) error) error {
+	id, digest, now := engagementID(doc), doc.Digest(), d.clock.Now()
+	offer, offerDigest, err := d.offerOf(doc)
+	if err != nil {
+		return asRefusal(err)
+	}
+	first, err := d.db().SoWFactsNamed(factLanguage, languageKey(doc))
+	if err != nil {
+		return asRefusal(err)
+	}
+	what, by := "imported", "them"
+	if from.Kind == "own" {
+		what, by = "drafted", "us"
+	} else if from.Kind == "agent" {
+		by = from.Client
+	}
+	err = d.db().Do(func(tx *store.Tx) error {
+		if err := tx.PutSoWCopy(store.SoWCopy{
+			Engagement: id, SHA256: shaOf(raw), Digest: digest, Version: doc.Version(), Raw: raw, At: now, SoWSource: store.SoWSource{Source: from.Kind, Name: clip(from.Name, 1024), Client: from.Client},
+		}); err != nil {
+			return err
+		}
+		if fresh {
+			if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: factProposed, Key: digest, At: now}); err != nil {
+				return err
+			}
+			if key := languageKey(doc); key != "" && len(first) == 0 {
+				if err := tx.PutSoWFact(store.SoWFact{Name: factLanguage, Key: key, Value: digest, At: now}); err != nil {
+					return err
+				}
+			}
+			if offer != "" {
+				for key, value := range map[string]string{"of": offer, "digest": offerDigest} {
+					if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: factFormed, Key: key, Value: value, At: now}); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		if err := tx.AddSoWMove(store.SoWMove{Engagement: id, At: now, Version: doc.Version(), What: what, By: by}); err != nil {
+			return err
+		}
+		if also != nil {
+			return also(tx, now)
+		}
+		return nil
+	})
+	if err != nil {
+		return refuse(CodeStoreFailed)
+	}
+	return d.relist(id)
+}
+
+// offerOf finds the offer that a version 1 completes: the one it names, by the same provider, whose terms are its own.
+func (d *Desk) offerOf(doc *sow.Document) (engagement, digest string, err error) {
+	from := doc.Get("derived_from")
+	if doc.Version() != 1 || doc.BlankSeat() || from.Get("standing_proposal").Text() == "" {
+		return "", "", nil
+	}
+	version, _ := from.Get("version").Int()
+	provider, _ := doc.Party(sow.Provider)
+	id := journal.EngagementID(from.Get("standing_proposal").Text(), provider.Agent, "")
+	copies, err := d.db().SoWCopies(id)
+	if err != nil {
+		return "", "", err
+	}
+	for _, c := range copies {
+		offer, err := sow.Parse(c.Raw)
+		if err == nil && c.Version == version && offer.BlankSeat() && sow.CheckInstance(offer, doc).OK() {
+			return id, c.Digest, nil
+		}
+	}
+	return "", "", nil
+}
+
+// followDocument lets follow what a document that came makes happen: the other seat has signed what we signed, or asks to form under an
+// offer of ours.
+func (d *Desk) followDocument(id, digest string) error {
+	h, err := d.held(id)
+	if err != nil {
+		return err
+	}
+	x := h.by(digest)
+	if x == nil {
+		return nil
+	}
+	logged := h.log.docs[digest]
+	if x.view.Seats.Agreed() && logged.Role != "" && !logged.Agreed && logged.Closed == "" {
+		what := "agreed"
+		if x.view.Version > 1 {
+			what = "approved"
+		}
+		if err := d.noteAs(h, x.view, "agreed", what, "", "", nil); err != nil {
+			return err
+		}
+		if err := d.relist(id); err != nil {
+			return err
+		}
+	}
+	return d.completeByOffer(h, x)
+}
+
+// completeByOffer completes a request to form under a published offer of ours: publishing it was the decision. What bars it is kept
+// beside the request, which then waits for the owner.
+func (d *Desk) completeByOffer(h *held, x *heldDoc) error {
+	of, ok := h.fact(factFormed, "of")
+	offerDigest, _ := h.fact(factFormed, "digest")
+	if !ok || x.signed || x.closed != "" || x.view.Version != 1 {
+		return nil
+	}
+	offer, err := d.held(of.Value)
+	if err != nil {
+		return ignoreUnknown(err)
+	}
+	published, ok := offer.log.offers[offerDigest.Value]
+	if !ok {
+		return nil
+	}
+	key := clientKey(x.doc, h.log)
+	why := ""
+	if key == "" {
+		return nil // nobody asks yet
+	}
+	err = d.do(d.sealOp(&sealing{
+		h: h, x: x, move: journal.MoveComplete, role: sow.Provider, seat: published.Seat, key: published.Key, counterparty: key, offer: offer.by(offerDigest.Value),
+		authority: string(needed(journal.MoveComplete, x.doc, nil, h.log.floor)), agreed: true,
+	}, &behind{by: "offer"}))
+	if err != nil {
+		r := asRefusal(err)
+		why = r.Code
+		if why == CodeTwiceFormed {
+			return nil
+		}
+	}
+	if err := d.db().Do(func(tx *store.Tx) error {
+		if why == "" {
+			return tx.DropSoWFact(h.id, factLockedAsk, x.view.Digest)
+		}
+		return tx.PutSoWFact(store.SoWFact{Engagement: h.id, Name: factLockedAsk, Key: x.view.Digest, Value: why, At: d.clock.Now()})
+	}); err != nil {
+		return refuse(CodeStoreFailed)
+	}
+	return d.relist(h.id, offer.id)
+}
+
+// CodeTwiceFormed is [journal.CodeTwiceFormed].
+const CodeTwiceFormed = journal.CodeTwiceFormed
+
+// clientKey is the key by which the client of a request has signed it.
+func clientKey(doc *sow.Document, log sowLog) string {
+	for _, r := range doc.Signatures() {
+		if _, ours := log.ours(r.Key); r.Role == sow.Client && r.Fault == "" && !ours {
+			return r.Key
+		}
+	}
+	return ""
+}
+
+func ignoreUnknown(err error) error {
+	if asRefusal(err).Code == CodeUnknownEngagement {
+		return nil
+	}
+	return err
+}
+
+// bringRecord keeps anything but a document under its engagement.
+func (d *Desk) bringRecord(raw []byte, v jcs.Value, from SoWSource, out Imported) (Imported, error) {
+	ids, digest, version, err := d.belongs(raw, v, from, out.Kind)
+	if err != nil {
+		return out, asRefusal(err)
+	}
+	if len(ids) == 0 {
+		out.Code = CodeNoEngagement
+		return out, nil
+	}
+	out.Engagement = ids[0]
+	for _, id := range ids {
+		before, err := d.db().SoWRecords(id)
+		if err != nil {
+			return out, asRefusal(err)
+		}
+		if slices.ContainsFunc(before, func(r store.SoWRecord) bool { return r.SHA256 == out.SHA256 }) {
+			out.Again = true
+			continue
+		}
+		now := d.clock.Now()
+		r := store.SoWRecord{
+			Engagement: id, SHA256: out.SHA256, Kind: string(out.Kind), Digest: digest, Version: version, Raw: raw, At: now,
+			SoWSource: store.SoWSource{Source: from.Kind, Name: clip(from.Name, 1024), Client: from.Client},
+		}
+		by := "them"
+		if from.Kind == "agent" {
+			by = from.Client
+		}
+		if err := d.db().Do(func(tx *store.Tx) error {
+			if err := tx.PutSoWRecord(r); err != nil {
+				return err
+			}
+			return tx.AddSoWMove(store.SoWMove{Engagement: id, At: now, Version: version, What: "brought " + string(out.Kind), By: by, Claimed: true})
+		}); err != nil {
+			return out, refuse(CodeStoreFailed)
+		}
+		if err := d.followAct(id, r); err != nil {
+			return out, err
+		}
+		if err := d.relist(id); err != nil {
+			return out, err
+		}
+	}
+	h, err := d.held(out.Engagement)
+	if err != nil {
+		return out, asRefusal(err)
+	}
+	for _, x := range h.view.Records {
+		if x.SHA256 == out.SHA256 {
+			out.Findings, out.Detail = x.Findings, x.Ignored
+			if x.Dispute != "" && !x.Findings.Has(sow.Code(x.Dispute)) {
+				out.Detail = string(x.Dispute)
+			}
+		}
+	}
+	return out, nil
+}
+
+// belongs finds the engagements that something is about: what its own bytes name, or the page it was dropped on.
+func (d *Desk) belongs(raw []byte, v jcs.Value, from SoWSource, kind RecordKind) (ids []string, digest string, version int64, err error) {
+	db := d.db()
+	byDigest := func(name string) error {
+		c, err := db.SoWCopyOf(name)
+		if err == nil {
+			ids, digest, version = []string{c.Engagement}, c.Digest, c.Version
+		}
+		return ignoreMissing(err)
+	}
+	byName := func(name string) error {
+		rows, err := db.EngagementsOf(name)
+		if err == nil && name != "" && len(rows) == 1 {
+			ids = []string{rows[0].ID}
+		}
+		return err
+	}
+	byKey := func(key string, fits func(EngagementRow) bool) error {
+		rows, _, err := db.Engagements(store.EngagementQuery{Text: strings.ToLower(key), Limit: 64})
+		for _, row := range rows {
+			if x, ok := rowOf(row); ok && key != "" && fits(x) {
+				ids = append(ids, row.ID)
+			}
+		}
+		return err
+	}
+	switch kind {
+	case RecordConfirmation:
+		e, perr := confirm.ParseEvidence(raw)
+		if perr == nil {
+			err = byDigest(e.Record().Context().Fields().Digest)
+		}
+	case RecordManifest:
+		err = byKey(v.Get("agent").Text(), func(r EngagementRow) bool { return r.Provider.Agent == v.Get("agent").Text() })
+	case RecordCard:
+		card, perr := confirm.ParseOwnerCard(raw)
+		if perr == nil {
+			for _, s := range card.Fields().Seats {
+				if err == nil {
+					err = byKey(s.Key, func(EngagementRow) bool { return true })
+				}
+			}
+		}
+	case RecordJobManifest:
+		err = byKey(v.Get("agent").Text(), func(r EngagementRow) bool {
+			return r.Provider.Agent == v.Get("agent").Text() && r.Kind == KindEngagement
+		})
+		if len(ids) > 1 {
+			ids = nil // which of them it is for, its bytes do not say
+		}
+	default:
+		if _, ok := sow.ActKind(kind).Tag(); ok {
+			err = byDigest(v.Get("document_sha256").Text())
+		}
+		for _, name := range []string{"engagement", "sow"} {
+			if err == nil && len(ids) == 0 {
+				err = byName(v.Get(name).Text())
+			}
+		}
+	}
+	if err != nil {
+		return nil, "", 0, err
+	}
+	if len(ids) == 0 && from.Engagement != "" {
+		if _, err := db.Engagement(from.Engagement); err != nil {
+			return nil, "", 0, ignoreMissing(err)
+		}
+		ids = []string{from.Engagement}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), digest, version, nil
+}
+
+// followAct notes what an act of the other owner's takes away, once it is verified by the pinned key.
+func (d *Desk) followAct(id string, r store.SoWRecord) error {
+	h, err := d.held(id)
+	if err != nil {
+		return asRefusal(err)
+	}
+	f := h.act(r)
+	if f == nil || h.role == f.Role && h.fixed {
+		return nil
+	}
+	x := h.by(f.Document)
+	what := ""
+	switch f.Kind {
+	case sow.Denial:
+		// Only our own proposal is theirs to deny.
+		if x.signed && !x.view.Seats.Agreed() {
+			what = "denied"
+		}
+	case sow.Withdrawal:
+		if x.theirs && !x.view.Seats.Agreed() {
+			what = "withdrawn"
+		}
+	case sow.Termination:
+		if x.view.Seats.Agreed() && !h.log.terminated {
+			what = "terminated"
+		}
+	case sow.FormationRefusal:
+		what = "refused"
+	}
+	if what == "" || x.closed != "" && what != "terminated" {
+		return nil
+	}
+	return d.note(h, x.view, what, r.SHA256, f.Ground, nil)
+}

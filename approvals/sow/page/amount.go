@@ -1,0 +1,187 @@
+package page
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"vault/approvals/sow/span"
+	"vault/derive/jcs"
+)
+
+// The decimals of the currencies that ISO 4217 lists and that do not have two.
+var decimals = map[string]int{
+	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0, "RWF": 0, "UGX": 0, "UYI": 0, "VND": 0, "VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,
+	"BHD": 3, "IQD": 3, "JOD": 3, "KWD": 3, "LYD": 3, "OMR": 3, "TND": 3,
+	"CLF": 4, "UYW": 4,
+	"XCR": micro,
+}
+
+// micro is the scale of amount_micro (5.4.3) and of the private currency the
+// specification uses in its examples.
+const micro = 6
+
+// twoDecimals are the other currencies of ISO 4217.
+const twoDecimals = " AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XCD YER ZAR ZMW ZWG "
+
+// scaleOf returns the decimals of a currency and whether they are known. The
+// specification does not say what an amount counts (5.5.1): this reads it as
+// the smallest unit of the currency. Where a sender meant a smaller unit, the
+// owner would pay less than the page says, never more.
+func scaleOf(currency string) (int, bool) {
+	if n, ok := decimals[currency]; ok {
+		return n, true
+	}
+	if len(currency) == 3 && strings.Contains(twoDecimals, " "+currency+" ") {
+		return 2, true
+	}
+	return 0, false
+}
+
+// Decimal writes an amount of the smallest unit with so many decimals, at most
+// two of them kept for nothing: 2500000 of six is 2.50.
+func Decimal(n int64, scale int) string {
+	sign := ""
+	if n < 0 {
+		sign, n = "-", -n
+	}
+	digits := strconv.FormatInt(n, 10)
+	for len(digits) <= scale {
+		digits = "0" + digits
+	}
+	whole, frac := digits[:len(digits)-scale], digits[len(digits)-scale:]
+	for len(frac) > 2 && frac[len(frac)-1] == '0' {
+		frac = frac[:len(frac)-1]
+	}
+	if frac != "" {
+		frac = "." + frac
+	}
+	return sign + thousands(whole) + frac
+}
+
+// Number writes a whole number with commas.
+func Number(n int64) string {
+	if n < 0 {
+		return "-" + thousands(strconv.FormatInt(-n, 10))
+	}
+	return thousands(strconv.FormatInt(n, 10))
+}
+
+func thousands(digits string) string {
+	var b strings.Builder
+	for i, c := range digits {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// currency is the money of one clause.
+type currency struct {
+	code  string
+	scale int
+	known bool
+}
+
+func currencyOf(v jcs.Value) currency {
+	c := currency{code: v.Text()}
+	c.scale, c.known = scaleOf(c.code)
+	return c
+}
+
+// number writes an amount without its currency.
+func (c currency) number(n int64) string {
+	if !c.known {
+		return Number(n)
+	}
+	return Decimal(n, c.scale)
+}
+
+// unit is what stands behind the number.
+func (c currency) unit() []Span {
+	switch {
+	case c.code == "":
+		return own("of no stated currency")
+	case c.known:
+		return own(c.code)
+	}
+	return join(own("smallest units of "), outside(c.code))
+}
+
+// amount writes an amount with its currency.
+func (c currency) amount(n int64) []Span {
+	return join(own(c.number(n)+" "), c.unit())
+}
+
+// plural writes a count with its unit.
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Number(n) + " " + many
+}
+
+// Day writes the day of an instant in UTC: 31 December 2026.
+func Day(ms int64) string { return time.UnixMilli(ms).UTC().Format("2 January 2006") }
+
+// At writes an instant in UTC, with seconds only where there are some.
+func At(ms int64) string {
+	t := time.UnixMilli(ms).UTC()
+	form := "2 January 2006, 15:04"
+	if t.Second() != 0 {
+		form = "2 January 2006, 15:04:05"
+	}
+	return t.Format(form) + " UTC"
+}
+
+// instant writes a stated instant, and also the way it is spelt where that is
+// not the plain one.
+func instant(v jcs.Value) ([]Span, bool) {
+	if v.Kind() != jcs.String {
+		return nil, false
+	}
+	ms, err := span.Instant(v.Text())
+	if err != nil {
+		return nil, false
+	}
+	out := own(At(ms))
+	if span.UTC(ms) != v.Text() {
+		out = join(out, own(", written "), code(v.Text()))
+	}
+	return out, true
+}
+
+// duration writes a duration in words, with its spelling.
+func duration(v jcs.Value) ([]Span, bool) {
+	if v.Kind() != jcs.String {
+		return nil, false
+	}
+	ms, err := span.Duration(v.Text())
+	if err != nil {
+		return nil, false
+	}
+	return join(own(Length(ms)+" ("), code(v.Text()), own(")")), true
+}
+
+// Length writes a length of time in milliseconds in words.
+func Length(ms int64) string {
+	if ms > 0 && ms%(7*span.Day) == 0 {
+		return plural(ms/(7*span.Day), "week", "weeks")
+	}
+	var parts []string
+	for _, u := range []struct {
+		ms        int64
+		one, many string
+	}{{span.Day, "day", "days"}, {3600000, "hour", "hours"}, {60000, "minute", "minutes"}, {1000, "second", "seconds"}} {
+		if n := ms / u.ms; n > 0 {
+			parts = append(parts, plural(n, u.one, u.many))
+			ms %= u.ms
+		}
+	}
+	if len(parts) == 0 {
+		return "no time"
+	}
+	return strings.Join(parts, " ")
+}
