@@ -83,6 +83,8 @@ func commands() []command {
 		{"check", "", "verify the whole log", (*Surface).check},
 		{"backup", "FILE", "write a backup to a new file", (*Surface).backup},
 		{"instance", "", "start a new instance, after a vault was restored, copied or rolled back", (*Surface).instance},
+		{"suspended", "", "what a new instance does not sign under", (*Surface).suspended},
+		{"readmit", "N USES", "let number N of them be used again, so many times; a passkey confirms it", (*Surface).readmit},
 		{"status", "", "the state of the vault", (*Surface).status},
 		{"help", "", "this list", (*Surface).help},
 		{"quit", "", "lock and end", func(*Surface, context.Context, []string) error { return errQuit }},
