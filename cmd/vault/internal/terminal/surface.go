@@ -62,6 +62,7 @@ func commands() []command {
 		{"unlock", "", "open the vault", (*Surface).unlock},
 		{"lock", "", "lock the vault; its keys leave memory", (*Surface).lock},
 		{"words", "", "show the recovery words in the secret window", (*Surface).words},
+		{"protect", "", "change what opens the vault; a passkey confirms what is weaker", (*Surface).protect},
 		{"passkeys", "", "list the enrolled passkeys", (*Surface).passkeys},
 		{"enrol", "[localhost]", "enrol a passkey; localhost for a browser that does not take the vault's own name", (*Surface).enrol},
 		{"forget", "N", "remove passkey N of the list; a passkey confirms it", (*Surface).forget},
