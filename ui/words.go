@@ -117,6 +117,7 @@ var sentences = map[string][2]string{
 	"already_decided":     {"This was decided already", "The first decision counts; this one changed nothing."},
 	"expired":             {"This request ended before your decision", "Nothing was decided and nothing was signed."},
 	"envelope_expired":    {"The envelope ended before your decision", "Nothing was signed."},
+	"suspended":           {"This envelope is suspended", "Nothing was signed. How often it was used before this instance of the vault is not known."},
 	"uses_spent":          {"The uses of this envelope are spent", "Nothing was signed."},
 	"gone":                {"This request has ended", "Nothing was decided."},
 	"not_next":            {"Another request came first", "They open one at a time, in the order they came."},
