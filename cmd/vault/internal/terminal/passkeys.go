@@ -55,7 +55,7 @@ func (s *Surface) confirmed(ctx context.Context, f func(context.Context) (approv
 		if v.State == approvals.CeremonyMine && v.For != "enrol" {
 			continue // compared already
 		}
-		if err := s.console.Print(CeremonyText(v, s.loc)); err != nil {
+		if err := s.console.PrintWhole(CeremonyText(v, s.loc), v.Link, v.Forward); err != nil {
 			return approvals.Outcome{}, err
 		}
 		if v.State == approvals.CeremonyOpening || v.State == approvals.CeremonyTaking {
