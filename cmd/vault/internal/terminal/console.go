@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -47,15 +46,7 @@ func (c *Console) Print(text string) error { return c.PrintWhole(text) }
 // PrintWhole is Print, but for lines that are one of whole and words of ours in ASCII: a link or a command that is to be
 // copied is left to the terminal to wrap, which then copies it in one piece.
 func (c *Console) PrintWhole(text string, whole ...string) error {
-	var b strings.Builder
-	for line := range strings.SplitAfterSeq(text, "\n") {
-		if bare := strings.TrimSuffix(line, "\n"); bare != "" && slices.Contains(whole, bare) && !strings.ContainsFunc(bare, func(r rune) bool { return r < ' ' || r > '~' }) {
-			b.WriteString(line)
-			continue
-		}
-		b.WriteString(wrap(line, c.Columns()))
-	}
-	text = b.String()
+	text = Uncut(text, c.Columns(), whole...)
 	c.mu.Lock()
 	t := c.open
 	c.mu.Unlock()
