@@ -19,7 +19,7 @@ TAGS    = release,migrated_fynedo,no_metadata
 GOTARGET   = $(subst $() $(),/,$(shell $(GO) env GOOS GOARCH 2>/dev/null))
 KEYPROCESS = CGO_ENABLED=0 $(if $(filter linux/amd64 linux/arm64,$(GOTARGET)),GOEXPERIMENT=runtimesecret)
 
-.PHONY: help run build headless test test-long bench shots demo install clean
+.PHONY: help run build headless test test-long bench shots samples demo install clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 12
@@ -49,6 +49,12 @@ bench: ## all benchmarks in one table, from one run
 shots: ## pictures of every view, into docs/img
 	@scripts/bootstrap go
 	CGO_ENABLED=0 $(GO) run ./internal/shots
+
+# The folder must be empty or not there: make samples SAMPLES=elsewhere
+SAMPLES ?= build/samples
+
+samples: headless ## one record of each kind that a passkey confirms, into SAMPLES
+	$(GO) run ./internal/samples $(SAMPLES)
 
 demo: build ## a tour on a display of its own, with nobody's help
 	@scripts/bootstrap demo

@@ -4,11 +4,16 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"vault/approvals"
 	"vault/approvals/journal"
 	"vault/approvals/permit"
+	"vault/approvals/receipt"
+	"vault/derive/envelope"
+	"vault/derive/jcs"
 )
 
 // TestEvidenceEdited changes by hand what stands beside entries that a passkey confirmed: the check of the log names
@@ -75,6 +80,36 @@ func TestEvidenceEdited(t *testing.T) {
 				if w.owner.Status().State == approvals.StateLocked {
 					w.unlock()
 				}
+			}
+		})
+	}
+}
+
+// The receipt of a resolution carries what stood behind the options, however deep it is, and whoever checks it computes
+// from that what was approved.
+func TestReceiptCarriesWhatWasShown(t *testing.T) {
+	for name, behind := range map[string]func(env []byte) []byte{
+		"nothing":      func([]byte) []byte { return nil },
+		"both actions": behind,
+		"a deep action": func([]byte) []byte {
+			deep := strings.Repeat("[", jcs.MaxDocumentDepth) + strings.Repeat("]", jcs.MaxDocumentDepth)
+			return []byte(`[ {"option":0,"action":` + shipText + `}, {"option":1,"action":` + deep + `} ]`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.create()
+			a := w.pair("Planner")
+			presented := behind(w.envelope(nil))
+			a.laid("s1", momentText(t, "Ship it?", "", ""), presented)
+			w.resolve(w.openFirst(), option(0))
+			r := w.receiptOf(journal.KindMomentResolved)
+			if got := r.Parts().Behind; string(got) != string(presented) {
+				t.Errorf("it carries %s", got)
+			}
+			report := r.Verify(receipt.Pins{})
+			if !report.Valid || !slices.ContainsFunc(report.Checks, func(c envelope.Check) bool { return c.Name == "sheetInEntry" && c.OK }) {
+				t.Errorf("%+v", report)
 			}
 		})
 	}

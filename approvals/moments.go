@@ -1225,70 +1225,37 @@ func (d *Desk) momentSign(ctx context.Context, client string, ask MomentAction) 
 	}
 	a.moment = &selected{row.ID, row.Envelope, sheet.Rows[s.Option].Label}
 	req := &request{key: key, digest: digest, method: methodMomentSign, session: ask.Session, ask: a, end: endIn(d.clock, MaxLifetimeMS), done: make(chan struct{})}
-	d.mu.Lock()
-	if refusal := d.gateClient(client); refusal != nil {
-		d.mu.Unlock()
-		return Answer{}, refusal
-	}
-	if other := d.requests[key]; other != nil {
-		d.mu.Unlock()
-		return d.again(ctx, other, digest)
-	}
-	if _, ok := d.known[d.fold(client, ask.Moment)]; ok {
-		d.mu.Unlock()
-		answer, known, err := d.stored(key, &digest)
-		if known || err != nil {
-			return answer, err
-		}
-		d.mu.Lock()
-	}
-	if d.away {
-		d.mu.Unlock()
-		return Answer{}, refuse(CodeAway)
-	}
-	if !s.Seen {
-		refusal := d.enqueue(req, true)
-		d.mu.Unlock()
-		if refusal != nil {
-			d.refused(key, methodMomentSign, digest, with, refusal.Code)
-			return Answer{}, refusal
-		}
-		d.changed()
-		return d.wait(ctx, req)
-	}
-	d.requests[key] = req
-	d.mu.Unlock()
-	err = d.do(&op{build: func(b *batch) error {
-		if refusal := d.gateClient(client); refusal != nil {
-			return refusal
-		}
-		if d.away {
-			return refuse(CodeAway)
-		}
-		if refusal := d.admits(a.envelope, b.signed[a.envelope.Hash()]); refusal != nil {
-			return refusal
-		}
-		return d.addSigned(b, []*request{req}, byClick(), nil)
-	}})
-	if err == nil {
-		return req.answer()
-	}
-	d.mu.Lock()
-	delete(d.requests, key)
-	var k *keys.Error
-	if errors.As(err, &k) && k.Code == keys.CodePasskeyNeeded {
+	return d.admit(ctx, req, admission{
+		interactive: true,
+		begin: func() *Refusal {
+			if d.away {
+				return refuse(CodeAway)
+			}
+			return nil
+		},
+		unasked: func() *op {
+			if !s.Seen {
+				return nil
+			}
+			return &op{build: func(b *batch) error {
+				if refusal := d.gateClient(client); refusal != nil {
+					return refusal
+				}
+				if d.away {
+					return refuse(CodeAway)
+				}
+				if refusal := d.admits(a.envelope, b.signed[a.envelope.Hash()]); refusal != nil {
+					return refusal
+				}
+				return d.addSigned(b, []*request{req}, byClick(), nil)
+			}}
+		},
 		// A rule came after the selection: the owner is asked for the action too.
-		if refusal := d.enqueue(req, true); refusal == nil {
-			d.mu.Unlock()
-			d.changed()
-			return d.wait(ctx, req)
-		}
-	}
-	req.refusal = asRefusal(err)
-	close(req.done)
-	d.mu.Unlock()
-	d.refused(key, methodMomentSign, digest, with, req.refusal.Code)
-	return Answer{}, req.refusal
+		asks: func(err error) bool {
+			var k *keys.Error
+			return errors.As(err, &k) && k.Code == keys.CodePasskeyNeeded
+		},
+	})
 }
 
 // missed notes that an agent came with another action than was selected, and says why it is not signed.

@@ -180,7 +180,7 @@ type MomentSheet struct {
 	Addresses map[int]string
 	Used      map[int]int64 // uses so far of each option's signing envelope
 	// Problems are codes that say why an option's signing envelope would not be signed under now
-	// ("unknown_domain", "envelope_expired", "not_yet_valid", "uses_spent"), by option. They block nothing.
+	// ("unknown_domain", "envelope_expired", "not_yet_valid", "suspended", "uses_spent"), by option. They block nothing.
 	Problems       map[int]string
 	ToolServer     string // as the agent names it, hostile text; may be empty
 	Repetition     moment.Repetition

@@ -47,7 +47,7 @@ func (d *Desk) receipt(seq uint64) ([]byte, error) {
 		if _, err := d.checkMoment(row); err != nil {
 			return nil, err
 		}
-		p.Moment, p.Resolution = row.Envelope, row.Resolution
+		p.Moment, p.Resolution, p.Behind = row.Envelope, row.Resolution, row.Behind
 		return receipt.Encode(p)
 	} else if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return nil, fmt.Errorf("read moment: %w", err)

@@ -172,58 +172,94 @@ func (d *Desk) actionSign(ctx context.Context, client string, ask Ask) (Answer, 
 	}
 
 	r := &request{key: key, digest: digest, method: methodSign, session: ask.Session, ask: a, end: endIn(d.clock, ask.LifetimeMS), done: make(chan struct{})}
+	return d.admit(ctx, r, admission{
+		interactive: ask.Interactive,
+		begin: func() *Refusal {
+			d.useSession(client, ask.Session)
+			return nil
+		},
+		unasked: func() *op {
+			if len(a.differs) > 0 || d.led.grantFor(d.clock, client, a.envelope.Hash(), d.away, 0) == nil {
+				return nil
+			}
+			return d.grantOp(r)
+		},
+		// By the key process's clock; or a rule came after a grant that a click made.
+		asks: func(err error) bool {
+			var k *keys.Error
+			return errors.Is(err, errNoGrant) || errors.As(err, &k) && (strings.HasPrefix(k.Code, "grant_") || k.Code == keys.CodePasskeyNeeded)
+		},
+	})
+}
+
+// admission is how a request that was understood comes to its end.
+type admission struct {
+	interactive bool // a person may be asked
+	// begin is called under the desk's lock once nothing else has the request's id.
+	begin func() *Refusal
+	// unasked gives, under the lock, the op that signs without asking anybody, or nil.
+	unasked func() *op
+	// asks says whether its error means that a person has to be asked after all.
+	asks func(error) bool
+}
+
+// admit signs a request that needs nobody, or puts it before the owner and waits. Where its id came to another end
+// meanwhile, it answers that.
+func (d *Desk) admit(ctx context.Context, r *request, way admission) (Answer, error) {
+	refused := func(refusal *Refusal) (Answer, error) {
+		reason := refusal.Code
+		if reason == CodeNotShown && len(r.ask.differs) > 0 {
+			reason = reasonContradiction
+		}
+		d.refused(r.key, r.method, r.digest, r.ask.rawEnvelope, reason)
+		return Answer{}, refusal
+	}
 	d.mu.Lock()
-	if refusal := d.gateClient(client); refusal != nil {
+	if refusal := d.gateClient(r.key.client); refusal != nil {
 		d.mu.Unlock()
 		return Answer{}, refusal
 	}
-	if other := d.requests[key]; other != nil {
+	if other := d.requests[r.key]; other != nil {
 		d.mu.Unlock()
-		return d.again(ctx, other, digest)
+		return d.again(ctx, other, r.digest)
 	}
-	if _, ok := d.known[d.fold(client, ask.RequestID)]; ok {
+	if _, ok := d.known[d.fold(r.key.client, r.key.id)]; ok {
 		// It ended between the two looks.
 		d.mu.Unlock()
-		answer, known, err := d.stored(key, &digest)
+		answer, known, err := d.stored(r.key, &r.digest)
 		if known || err != nil {
 			return answer, err
 		}
 		d.mu.Lock()
 	}
-	d.useSession(client, ask.Session)
-	if len(a.differs) == 0 && d.led.grantFor(d.clock, client, a.envelope.Hash(), d.away, 0) != nil {
-		d.requests[key] = r
+	if refusal := way.begin(); refusal != nil {
 		d.mu.Unlock()
-		err := d.do(d.grantOp(r))
+		return Answer{}, refusal
+	}
+	if o := way.unasked(); o != nil {
+		d.requests[r.key] = r
+		d.mu.Unlock()
+		err := d.do(o)
 		if err == nil {
 			return r.answer()
 		}
 		d.mu.Lock()
-		delete(d.requests, key)
-		var k *keys.Error
-		// By the key process's clock; or a rule came after a grant that a click made.
-		late := errors.As(err, &k) && (strings.HasPrefix(k.Code, "grant_") || k.Code == keys.CodePasskeyNeeded)
-		if !errors.Is(err, errNoGrant) && !late {
+		delete(d.requests, r.key)
+		if !way.asks(err) {
 			r.refusal = asRefusal(err)
 			close(r.done)
 			d.mu.Unlock()
-			d.refused(key, methodSign, digest, ask.Envelope, r.refusal.Code)
-			return Answer{}, r.refusal
+			return refused(r.refusal)
 		}
 	}
-	refusal = d.enqueue(r, ask.Interactive)
+	refusal := d.enqueue(r, way.interactive)
 	if refusal != nil {
 		r.refusal = refusal
 		close(r.done) // whoever met it in the map meanwhile
 	}
 	d.mu.Unlock()
 	if refusal != nil {
-		reason := refusal.Code
-		if reason == CodeNotShown && len(a.differs) > 0 {
-			reason = reasonContradiction
-		}
-		d.refused(key, methodSign, digest, ask.Envelope, reason)
-		return Answer{}, refusal
+		return refused(refusal)
 	}
 	d.changed()
 	return d.wait(ctx, r)

@@ -10,10 +10,10 @@ import (
 	"vault/derive/envelope"
 )
 
-// CodeSuspended: uses of this envelope before this instance of the vault are not known.
+// CodeSuspended says that uses of this envelope before this instance of the vault are not known.
 const CodeSuspended = "suspended"
 
-// OutcomeUnknownEnvelope: nobody has asked with this envelope since the vault was started, so its words are not known.
+// OutcomeUnknownEnvelope says that nobody has asked with this envelope since the vault was started, so its words are not known.
 const OutcomeUnknownEnvelope = "unknown_envelope"
 
 // maxSuspended is how many envelopes that were refused as suspended are kept for the owner to see.

@@ -53,7 +53,7 @@ var codes = append([]codeRow{
 	{"params_invalid", FamilyParams, "The parameters are not those of this method.", "Send exactly the members that the table of methods names."},
 	{"internal", FamilyInternal, "The vault failed to answer.", "Try again; if it stays so, read the vault's own window."},
 
-	{"wrong_user", FamilyPeer, "The connection comes from another user.", "Run the program under the account of the vault."},
+	{"wrong_user", FamilyPeer, "The connection comes from another user.", "Run the program under the account of the vault, or ask its owner for a socket of your own."},
 	{"peer_unknown", FamilyPeer, "The system does not say who is connected.", "Connect over the vault's own socket."},
 	{"version_unknown", FamilyPeer, "The vault does not speak this version of the protocol.", "Use version 1."},
 	{"hello_first", FamilyPeer, "The connection has not said hello.", "Call hello first."},

@@ -134,6 +134,10 @@ func (p *activityPage) verdict(u *UI) fyne.CanvasObject {
 		switch r.Code {
 		case "cut", "head_missing":
 			what = "The log was cut after entry " + parts.Number(r.Entries)
+		case "evidence_missing":
+			what = "The passkey’s confirmation of entry " + parts.Number(r.FirstWrong) + " is missing"
+		case "evidence_edited":
+			what = "What stands beside entry " + parts.Number(r.FirstWrong) + " is not its confirmation"
 		case "reordered", "forked":
 			what = "The log was put together anew at entry " + parts.Number(r.FirstWrong)
 		}
@@ -373,6 +377,12 @@ func (u *UI) eventWords(e approvals.Event) (icon string, what []look.Run, more s
 			return "block", []look.Run{own("Blocked")}, ""
 		}
 		return icon, []look.Run{own("Revoked")}, ""
+	case journal.KindSocketAdded:
+		return icon, append([]look.Run{own("Opened a socket for user id ")}, value(field(e, "user_id"))...), "by passkey"
+	case journal.KindSocketRemoved:
+		return icon, append([]look.Run{own("Closed the socket for user id ")}, value(field(e, "user_id"))...), ""
+	case journal.KindReadmitted:
+		return icon, append(append([]look.Run{own("Admitted an envelope again, for ")}, value(field(e, "uses"))...), own(" uses")), "by passkey"
 	case journal.KindGrantMade:
 		return icon, append(append([]look.Run{own("Granted ")}, value(field(e, "uses"))...), own(" without asking")), by()
 	case journal.KindLocked:

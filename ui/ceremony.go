@@ -82,6 +82,8 @@ var ceremonyTitles = map[string]string{
 	"words":      "Confirm with your passkey that the words are shown",
 	"protection": "Confirm the other protection with your passkey",
 	"card":       "Confirm the export of the owner card with your passkey",
+	"socket":     "Confirm the socket for another user with your passkey",
+	"readmit":    "Confirm with your passkey that it may be used again",
 }
 
 const presence = "A passkey shows presence and verification: its holder was here and verified themselves. It does not show that anything was read."

@@ -541,6 +541,8 @@ func problemWords(code string) string {
 		return "It would not be signed now: its envelope has ended."
 	case "not_yet_valid":
 		return "It would not be signed now: its envelope has not begun."
+	case "suspended":
+		return "It would not be signed now: its envelope is suspended since a new instance of this vault began."
 	case "uses_spent":
 		return "It would not be signed now: the uses of its envelope are spent."
 	}

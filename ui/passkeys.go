@@ -164,6 +164,7 @@ var always = [][2]string{
 	{"Mint delegates, and letting mint material out", "always"},
 	{"The recovery words, another protection, the owner card", "always"},
 	{"Adding and removing passkeys; asking less of you", "always"},
+	{"A socket for another user; admitting again what is suspended", "always"},
 	{"Pairing and granting", "from the first passkey on"},
 }
 

@@ -227,7 +227,7 @@ func (p *settingsPage) classRows(u *UI) []fyne.CanvasObject {
 		list = append(list, parts.Row(0, u.button(parts.Plain, "plus", "Add a class that you know", func() { p.addClass(u) }).Small(), parts.Spring()))
 		return []fyne.CanvasObject{parts.Pad(10, 0, 10, 0, parts.Column(6, list...))}
 	}
-	name := strings.TrimSpace(p.class.Text)
+	name := strings.TrimSpace(p.field.Text)
 	next := permit.Policy{Rules: now.Rules, Ordinary: append(slices.Clone(now.Ordinary), name)}
 	slices.Sort(next.Ordinary)
 	add := u.button(parts.Primary, "", "Add this class", change(next, &banner{parts.Calm, "check", "The class is one that you know", "Only rules on it ask for it from now on."}))
@@ -246,12 +246,12 @@ func (p *settingsPage) classRows(u *UI) []fyne.CanvasObject {
 	default:
 		name = ""
 	}
-	if name != "" || strings.TrimSpace(p.class.Text) == "" {
+	if name != "" || strings.TrimSpace(p.field.Text) == "" {
 		add.Disable()
 	}
 	back := u.button(parts.Plain, "", "Back", p.shut(u))
 	list = append(list, parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, parts.Column(10,
-		parts.Row(0, parts.Size(420, 36, p.class), parts.Spring()),
+		parts.Row(0, parts.Size(420, 36, p.field), parts.Spring()),
 		parts.Row(12, back, parts.Grow(look.Text(look.Caption, look.Ink3, note)), add)))))
 	return []fyne.CanvasObject{parts.Pad(10, 0, 10, 0, parts.Column(6, list...))}
 }
@@ -266,13 +266,13 @@ func byWhat(now, next permit.Policy) string {
 
 func (p *settingsPage) addClass(u *UI) {
 	p.asking, p.question = "class", nil
-	p.class = parts.NewField("", "The class, as agents name it", classMost)
-	p.class.Watch(u)
-	p.class.OnChanged = func(string) { u.rebuild() }
+	p.field = parts.NewField("", "The class, as agents name it", classMost)
+	p.field.Watch(u)
+	p.field.OnChanged = func(string) { u.rebuild() }
 	p.gate.now = u.opts.Now
 	p.gate.arm()
 	u.rebuild()
-	u.main.Canvas().Focus(p.class)
+	u.main.Canvas().Focus(p.field)
 }
 
 // addRule opens the form for a rule.

@@ -16,11 +16,11 @@ import (
 
 // settingsPage shows what protects the vault and how the window behaves.
 type settingsPage struct {
-	asking   string // "protection", "words", "backup", "instance", "enrol", "other name", "remove P", "card", "rule R", "new rule", "class" or ""
+	asking   string // "protection", "words", "backup", "instance", "enrol", "other name", "remove P", "card", "rule R", "new rule", "class", "new socket", "socket U", "readmit H" or ""
 	question *question
-	rule     *ruleForm // of "new rule"
-	class    *parts.Field
-	gate     gate // of the buttons below a field
+	rule     *ruleForm    // of "new rule"
+	field    *parts.Field // of "class", "new socket" and "readmit H"
+	gate     gate         // of the buttons below a field
 }
 
 func (p *settingsPage) view(u *UI) fyne.CanvasObject {
@@ -129,14 +129,20 @@ func (p *settingsPage) view(u *UI) fyne.CanvasObject {
 		parts.Pair(160, "Folder", hostile.Inline(look.Mono, look.Ink, orUnknown(st.Folder))),
 		parts.Pair(160, "Socket", hostile.Inline(look.Mono, look.Ink, orUnknown(st.Socket))),
 	}
-	return parts.Column(0,
-		head("Settings", ""), parts.Space(0, 18),
+	out := []fyne.CanvasObject{head("Settings", ""), parts.Space(0, 18)}
+	if rows := p.suspendedRows(u); len(rows) > 0 {
+		out = append(out, section("Suspended since this instance began"), parts.Space(0, 6), parts.Lined(rows...), parts.Space(0, 8),
+			look.Text(look.Caption, look.Ink3, "The vault signs nothing under these until you admit them again: a copy of it may have used them elsewhere."), parts.Space(0, 24))
+	}
+	out = append(out,
 		section("What protects the vault"), parts.Space(0, 6), parts.Lined(security...), parts.Space(0, 24),
 		section("What needs a person"), parts.Space(0, 6), p.policyTable(u, with), parts.Space(0, 12), p.newRule(u), parts.Space(0, 8),
 		look.Text(look.Caption, look.Ink3, "Asking a passkey counts at once. Leaving something to a click again is confirmed by a passkey. Declining needs neither."), parts.Space(0, 24),
+		section("Who can ask"), parts.Space(0, 6), parts.Lined(p.socketRows(u, with)...), parts.Space(0, 24),
 		section("This window"), parts.Space(0, 6), parts.Lined(window...), parts.Space(0, 8),
 		look.Text(look.Caption, look.Ink3, "A notification says that a request is waiting, and nothing else."), parts.Space(0, 24),
 		section("What this vault is"), parts.Space(0, 8), parts.Column(4, about...))
+	return parts.Column(0, out...)
 }
 
 // option is one value of a setting.
@@ -156,7 +162,7 @@ func (p *settingsPage) ask(u *UI, what string) {
 			}
 		}
 	}
-	if p.askPasskeys(u, q, what) {
+	if p.askPasskeys(u, q, what) || p.askFurther(u, q, what) {
 		p.question = q
 		u.rebuild()
 		return
@@ -188,7 +194,7 @@ func (p *settingsPage) ask(u *UI, what string) {
 		q.add("Leave it as it is", "Nothing is written.", "", p.shut(u))
 	case "instance":
 		q.add("Start a new instance", "The addresses stay. Grants and limited envelopes are suspended, because earlier uses are not known.", "", func() {
-			u.run("", u.owner.NewInstance, done(&banner{parts.Calm, "check", "A new instance began", "Grants are suspended; look at them in Agents."}))
+			u.run("", u.owner.NewInstance, done(&banner{parts.Calm, "check", "A new instance began", "Grants and limited envelopes are suspended; what you admit again stands in Settings."}))
 		})
 		q.add("Leave it as it is", "The vault opens for reading only.", "", p.shut(u))
 	}

@@ -114,6 +114,9 @@ type state struct {
 	Policy   permit.Policy
 	Clicks   []approvals.ClickRate
 	Answered []approvals.AnsweredMoment // the newest
+
+	Sockets   []approvals.SocketView
+	Suspended []approvals.SuspendedView
 }
 
 // banner is a remark of the vault on the page that is open.
@@ -229,6 +232,10 @@ func (u *UI) load() {
 			}
 			if answered, err := u.owner.Answered(0, eventsAtOnce); err == nil {
 				s.Answered = answered
+			}
+			s.Sockets = u.owner.Sockets()
+			if list, err := u.owner.Suspended(); err == nil {
+				s.Suspended = list
 			}
 			s.Passkeys, s.Policy = u.owner.Passkeys(), u.owner.Policy()
 			if clicks, err := u.owner.ClickRates(u.opts.Now().Add(-clicksFor).UnixMilli()); err == nil {

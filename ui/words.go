@@ -117,6 +117,7 @@ var sentences = map[string][2]string{
 	"already_decided":     {"This was decided already", "The first decision counts; this one changed nothing."},
 	"expired":             {"This request ended before your decision", "Nothing was decided and nothing was signed."},
 	"envelope_expired":    {"The envelope ended before your decision", "Nothing was signed."},
+	"suspended":           {"This envelope is suspended", "Nothing was signed. How often it was used before this instance of the vault is not known."},
 	"uses_spent":          {"The uses of this envelope are spent", "Nothing was signed."},
 	"gone":                {"This request has ended", "Nothing was decided."},
 	"not_next":            {"Another request came first", "They open one at a time, in the order they came."},
@@ -150,6 +151,14 @@ var sentences = map[string][2]string{
 	"permit_missing":      {"A permission that the log knows is gone from the store", "Signing has stopped. Export what is here before you do anything else."},
 	"read_only_folder":    {"The vault folder cannot be written", "Nothing can be signed. Make the folder writable, then open the vault again."},
 	"key_process_ended":   {"The key process ended by itself", "Nothing more is signed. Unlock to start it again; look in Activity first."},
+	"unknown_user":        {"There is no such user on this computer", "Nothing was opened. Type the name of an account, or its user id."},
+	"own_user":            {"That is the user whom the vault runs as", "Nothing was opened. Programs of this user have the vault’s own socket."},
+	"twice":               {"This was done already", "Nothing was changed."},
+	"too_many":            {"There are as many as a vault keeps", "Nothing was changed. Remove one first."},
+	"unknown_socket":      {"There is no socket for that user", "Nothing was changed."},
+	"socket_path_invalid": {"No socket can be made there", "Nothing was opened."},
+	"unknown_envelope":    {"This envelope was not asked for since the vault was started", "Nothing was changed. It can be admitted again once an agent asks with it."},
+	"readmit_limits":      {"It does not state so many uses", "Nothing was changed. Admit fewer."},
 	"newer_format":        {"A newer version of Vault made this folder", "It opens for reading only. Nothing was changed."},
 }
 
@@ -231,5 +240,8 @@ var kinds = map[string][3]string{
 	string(journal.KindPasskeyRemoved):    {"A passkey was removed", "off", "keys"},
 	string(journal.KindPolicyChanged):     {"What needs a person was changed", "settings", "keys"},
 	string(journal.KindActConfirmed):      {"Confirmed by passkey", "key", "keys"},
+	string(journal.KindSocketAdded):       {"A socket for another user was opened", "agent", "agent"},
+	string(journal.KindSocketRemoved):     {"A socket for another user was closed", "off", "agent"},
+	string(journal.KindReadmitted):        {"An envelope was admitted again", "key", "keys"},
 	string(journal.KindSnapshot):          {"The state was summed up", "file", ""},
 }

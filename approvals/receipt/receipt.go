@@ -2,7 +2,8 @@
 // needs to check it offline. The entries from it up to one that a head is
 // over, that head, for a signature the payload, the signature, the public
 // action record and the domain's attestation of the address, and for the
-// resolution of a binding moment the moment and the resolution.
+// resolution of a binding moment the moment, what was shown behind its options, and
+// the resolution.
 //
 // When a record was made, and for which user, are its own claims: nobody signs
 // them, here or in AgentEnvelope. The entry's time is the log key's claim.
@@ -44,6 +45,7 @@ type Parts struct {
 	// Of a moment.resolved or moment.declined entry, else empty:
 	Moment     []byte // the envelope (Briefing-and-Binding Envelope 6.1)
 	Resolution []byte // the object that went to the agent (7.3)
+	Behind     []byte // what was presented behind the options, as received, or nil where nothing was
 	// Of an entry that a passkey confirmed, else empty: record and the log key's word about it.
 	Evidence []byte
 }
@@ -59,13 +61,15 @@ type wire struct {
 	Attestation json.RawMessage   `json:"attestation,omitempty"`
 	Moment      json.RawMessage   `json:"binding_moment,omitempty"`
 	Resolution  json.RawMessage   `json:"resolution,omitempty"`
-	Evidence    json.RawMessage   `json:"evidence,omitempty"`
+	// A text, because an action in it may be as deep as a whole document may be.
+	Behind   string          `json:"behind,omitempty"`
+	Evidence json.RawMessage `json:"evidence,omitempty"`
 }
 
 // Encode returns the canonical bytes of a receipt that [Parse] accepts.
 func Encode(p Parts) ([]byte, error) {
 	w := wire{Type: Type, V: 1, Head: p.Head, Signature: p.Signature, Payload: p.Payload, Record: p.Record, Attestation: p.Attestation,
-		Moment: p.Moment, Resolution: p.Resolution, Evidence: p.Evidence}
+		Moment: p.Moment, Resolution: p.Resolution, Behind: string(p.Behind), Evidence: p.Evidence}
 	for _, raw := range p.Entries {
 		w.Entries = append(w.Entries, raw)
 	}
@@ -105,7 +109,7 @@ func parse(raw []byte) (*Receipt, error) {
 		return nil, err
 	}
 	known := 0
-	for _, name := range []string{"type", "v", "entries", "head", "signature", "payload", "record", "attestation", "binding_moment", "resolution", "evidence"} {
+	for _, name := range []string{"type", "v", "entries", "head", "signature", "payload", "record", "attestation", "binding_moment", "resolution", "behind", "evidence"} {
 		if v.Get(name).Exists() {
 			known++
 		}
@@ -122,12 +126,18 @@ func parse(raw []byte) (*Receipt, error) {
 	if s := v.Get("signature"); s.Exists() && (s.Kind() != jcs.String || s.Text() == "") {
 		return nil, errors.New("signature is not a text")
 	}
+	if b := v.Get("behind"); b.Exists() && (b.Kind() != jcs.String || b.Text() == "") {
+		return nil, errors.New("what stood behind the options is not a text")
+	}
 	r := &Receipt{parts: Parts{
 		Head: v.Get("head").Canonical(), Signature: v.Get("signature").Text(), Payload: v.Get("payload").Canonical(),
 		Record: v.Get("record").Canonical(), Attestation: v.Get("attestation").Canonical(),
 		Moment: v.Get("binding_moment").Canonical(), Resolution: v.Get("resolution").Canonical(),
 		Evidence: v.Get("evidence").Canonical(),
 	}}
+	if b := v.Get("behind"); b.Exists() {
+		r.parts.Behind = []byte(b.Text())
+	}
 	for _, item := range v.Get("entries").Items() {
 		e, err := journal.Parse(item.Canonical())
 		if err != nil {
@@ -146,6 +156,9 @@ func parse(raw []byte) (*Receipt, error) {
 	}
 	if resolved != (r.parts.Moment != nil) || resolved != (r.parts.Resolution != nil) {
 		return nil, errors.New("moment and resolution stand beside exactly the entries that record one")
+	}
+	if !resolved && r.parts.Behind != nil {
+		return nil, errors.New("what stood behind options stands beside exactly the entries that record a resolution")
 	}
 	confirmed, _ := r.entries[0].Confirmation()
 	if (confirmed.Record != "") != (r.parts.Evidence != nil) {
@@ -258,7 +271,7 @@ func (r *Receipt) Verify(pins Pins) Report {
 	case journal.MomentDeclined:
 		p.By = byPasskey(b.Confirmation)
 		r.verifyMoment(&p, journal.MomentResolved{
-			Moment: b.Moment, Client: b.Client, Session: b.Session, EnvelopeDigest: b.EnvelopeDigest, Choice: string(moment.ChoseDecline),
+			Moment: b.Moment, Client: b.Client, Session: b.Session, EnvelopeDigest: b.EnvelopeDigest, SheetDigest: b.SheetDigest, Choice: string(moment.ChoseDecline),
 			Option: -1, ResolutionDigest: b.ResolutionDigest,
 		})
 	}
@@ -340,6 +353,8 @@ func (r *Receipt) verifyMoment(p *Report, b journal.MomentResolved) {
 	}
 	p.check("momentInEntry", env.Digest() == b.EnvelopeDigest, "the entry records another envelope")
 	p.check("momentID", journal.MomentID(b.Client, b.Session, env.Digest()) == b.Moment, "the entry names another moment than client, session and envelope make")
+	sheet, err := r.sheet(env)
+	p.check("sheetInEntry", err == nil && sheet.Digest() == b.SheetDigest, "the entry records that something else was shown behind the options")
 	res, err := moment.ParseResolution(r.parts.Resolution)
 	p.check("resolutionOfMoment", err == nil && res.Check(env, false) == nil, "the resolution is not one of this envelope")
 	if err != nil {
@@ -350,7 +365,26 @@ func (r *Receipt) verifyMoment(p *Report, b journal.MomentResolved) {
 	p.check("resolutionInEntry", same, "the entry records another resolution")
 	if options := env.Content().Options; selected && option < len(options) {
 		p.check("actionInEntry", options[option].ActionDigest == b.ActionDigest, "the entry records another action than the option's")
+		if sheet != nil {
+			row, with := sheet.Rows[option], ""
+			if row.SignWith != nil {
+				with = row.SignWith.Hash()
+			}
+			p.check("signWithInEntry", with == b.SignWith && row.Blocked == "", "the entry records another signing envelope than was shown, or an option that was blocked")
+		}
 	}
+}
+
+// sheet is what was laid before the owner.
+func (r *Receipt) sheet(env *moment.Envelope) (*moment.Sheet, error) {
+	var behind []moment.Behind
+	if r.parts.Behind != nil {
+		var err error
+		if behind, err = moment.ParseBehind(r.parts.Behind); err != nil {
+			return nil, err
+		}
+	}
+	return moment.NewSheet(env, behind)
 }
 
 func (r *Receipt) verifyAction(p *Report, b journal.ActionSigned, pins Pins) {

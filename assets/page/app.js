@@ -25,10 +25,11 @@
     'mint.export': 'Let the mint material of a domain leave the vault',
     'moment.resolution': 'Answer a decision',
     'action.sign': 'Sign one action',
+    'request.decline': 'Decline a request',
     'client.pair': 'Pair a program',
     'grant.make': 'Let an agent sign without asking',
     'socket.add': 'Let another user of this computer ask',
-    'instance.readmit': 'Take this copy of the vault back',
+    'instance.readmit': 'Let a suspended envelope be used again',
     'recovery.show': 'Show the recovery words',
     'protection.change': 'Change what opens the vault',
     'passkey.try': 'Try a new passkey',
@@ -42,7 +43,7 @@
     'digest.value': 'Digest', 'digest.alg': 'Digest made by', 'origin': 'This page', 'rp_id': 'Passkey of',
     'issued_at': 'Asked', 'expires_at': 'Ends', 'request_id': 'Request', 'nonce': 'Drawn for this',
     'authorization_binding.profile': 'Binding', 'authorization_binding.envelope_digest': 'Question',
-    'authorization_binding.resolution': 'Answer', 'authorization_binding.option_idx': 'Option, counted from 0',
+    'authorization_binding.resolution': 'Answer', 'authorization_binding.option_idx': 'Option, from 0',
     'authorization_binding.action_digest': 'Action',
   };
   const cancelled = ['The passkey was not used.', 'Nothing was decided; the sheet is as you left it.'];
@@ -72,6 +73,12 @@
   const show = (id, text) => {
     if (text !== undefined) $(id).textContent = text;
     $(id).hidden = false;
+  };
+
+  // figure shows six digits in two groups, as the window does.
+  const figure = text => {
+    $('digits').replaceChildren(make('span', '', text.slice(0, 3)), make('span', '', text.slice(3)));
+    show('digits');
   };
 
   // steps draws the status: texts, the index of the present one, and what stopped it.
@@ -351,7 +358,7 @@
       $('means').hidden = true;
       $('title').textContent = 'Are these six digits in the vault’s window?';
       $('lead').textContent = '';
-      show('digits', shown);
+      figure(shown);
       show('digits-note', 'The same: press “It is mine” there. Other digits, or none: somebody else answered. Remove it there.');
       steps([...course.slice(0, 2), 'The key process read it', 'Compare the digits. This page can be closed afterwards.'], 3);
     });
@@ -411,7 +418,7 @@
       show('main');
       $('title').textContent = 'Are these six digits in the vault’s window?';
       $('lead').textContent = 'This computer does not tell whose page this is. The vault goes on when you say there that they are the same.';
-      show('digits', begun.body.digits);
+      figure(begun.body.digits);
       document.documentElement.dataset.state = 'compare';
     }
     const task = await ask('/task');

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,8 +59,81 @@ type browsed struct {
 	signer *sign.Signer
 	pub    keys.Public
 	state  journal.State
+	log    [][]byte
+	head   []byte
 	links  links
 	ctx    context.Context // of the tab
+	config sign.Config
+	ahead  atomic.Int64 // milliseconds by which both clocks of the key process are put forward
+
+	bad *bad // the ceremony helper gone bad, or nil
+}
+
+// bad is a ceremony helper that does not have its page answer: it tells what it was to be asked, and hands on what
+// it is given for it.
+type bad struct {
+	origin  string // that it says its page has; empty: the one it has
+	tasks   chan badTask
+	answers chan []byte
+}
+
+type badTask struct {
+	sign.PageTask
+	origin string // of the page that is served
+}
+
+// ahead is the key process's clock, put forward.
+type ahead struct {
+	sign.Clock
+	by *atomic.Int64
+}
+
+func (c ahead) Now() int64  { return c.Clock.Now() + c.by.Load() }
+func (c ahead) Boot() int64 { return c.Clock.Boot() + c.by.Load() }
+
+// watched is the page's line, with a helper behind it that can go bad.
+type watched struct {
+	openedPage
+	b      *browsed
+	origin string
+}
+
+func (p *watched) Begin(ctx context.Context, rpID string) (string, error) {
+	origin, err := p.openedPage.Begin(ctx, rpID)
+	p.origin = origin
+	if err == nil && p.b.bad != nil && p.b.bad.origin != "" {
+		return p.b.bad.origin, nil
+	}
+	return origin, err
+}
+
+func (p *watched) Run(ctx context.Context, t sign.PageTask, notify func(keys.Step)) ([]byte, error) {
+	bad := p.b.bad
+	if bad == nil {
+		return p.openedPage.Run(ctx, t, notify)
+	}
+	// The page is served all the same, to whoever wants to ask in its name.
+	go func() { _, _ = p.openedPage.Run(ctx, t, func(keys.Step) {}) }()
+	<-p.b.links
+	select {
+	case bad.tasks <- badTask{t, p.origin}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case a := <-bad.answers:
+		return a, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *watched) Finish(accepted bool, reason string) {
+	if p.b.bad != nil {
+		p.Close() // its page has answered nothing
+		return
+	}
+	p.openedPage.Finish(accepted, reason)
 }
 
 func browse(t *testing.T) *browsed {
@@ -68,9 +142,9 @@ func browse(t *testing.T) *browsed {
 		t.Fatal(err)
 	}
 	b := &browsed{t: t, links: make(links, 1)}
-	b.signer = sign.New(sign.Config{
+	b.config = sign.Config{
 		Custody: custody.Config{Dir: dir, Rand: rand.Reader, Now: time.Now, KDF: quickKDF{}, Evidence: []string{sign.MarkName}},
-		Clock:   newClock(),
+		Clock:   ahead{newClock(), &b.ahead},
 		Window:  func(context.Context, keys.Surface) (sign.Window, error) { return typed{}, nil },
 		Cost:    func(context.Context) (custody.Params, error) { return custody.Floor, nil },
 		Fault:   func(err error) { t.Log("fault:", err) },
@@ -82,10 +156,11 @@ func browse(t *testing.T) *browsed {
 					Environment: func(string) string { return "" }, OpenTime: time.Hour,
 				})
 			}()
-			return openedPage{ceremony.NewLine(here)}, nil
+			return &watched{openedPage: openedPage{ceremony.NewLine(here)}, b: b}, nil
 		},
-	})
-	t.Cleanup(b.signer.Close)
+	}
+	b.signer = sign.New(b.config)
+	t.Cleanup(func() { b.signer.Close() })
 	var err error
 	if b.pub, err = b.signer.Create(t.Context(), keys.Create{Protection: keys.ProtectPassphrase, Surface: keys.SurfaceTerminal, PutOff: true}); err != nil {
 		t.Fatal(err)
@@ -143,7 +218,7 @@ func (b *browsed) stick() (cdpwa.AuthenticatorID, func()) {
 
 func (b *browsed) entry(kind journal.Kind, body any) []byte {
 	b.t.Helper()
-	raw, _, err := journal.New(b.pub.Instance, b.state.Seq()+1, b.state.Hash(), time.Now().UnixMilli(), kind, body)
+	raw, _, err := journal.New(b.pub.Instance, b.state.Seq()+1, b.state.Hash(), b.config.Clock.Now(), kind, body)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -167,7 +242,21 @@ func (b *browsed) try(kind journal.Kind, body any, ceremony string) (keys.Answer
 	if err != nil {
 		b.t.Fatal(err)
 	}
+	b.log, b.head = append(b.log, raw), answers[0].Head
 	return answers[0], ""
+}
+
+// again ends the key process and begins another one over the same files.
+func (b *browsed) again() {
+	b.t.Helper()
+	b.signer.Close()
+	b.signer = sign.New(b.config)
+	if _, err := b.signer.Unlock(b.t.Context(), keys.Unlock{Surface: keys.SurfaceTerminal}); err != nil {
+		b.t.Fatal(err)
+	}
+	if _, err := b.signer.Load(b.t.Context(), keys.Load{Entries: b.log, Head: b.head, Last: true}); err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 func (b *browsed) must(kind journal.Kind, body any, ceremony string) keys.Answer {
@@ -266,20 +355,6 @@ func TestCeremoniesInABrowser(t *testing.T) {
 	if report := known.VerifyEvidence(evidence); !report.Pinned {
 		t.Errorf("%s: %+v", report.Reason, report.Checks)
 	}
-	t.Run("replayed in the same ceremony", func(t *testing.T) {
-		if _, code := b.try(journal.KindActConfirmed, body(begun, st), begun.ID); code != keys.CodeNotConfirmed {
-			t.Errorf("got %q", code)
-		}
-	})
-	t.Run("offered for another act", func(t *testing.T) {
-		begun, st := card()
-		if _, code := b.try(journal.KindPasskeyRemoved, journal.PasskeyRemoved{Passkey: text64(first.Key), Confirmation: st.Record}, begun.ID); code != keys.CodeLastPasskey && code != keys.CodeOtherAct {
-			t.Errorf("got %q", code)
-		}
-		if _, code := b.try(journal.KindActConfirmed, body(begun, st), begun.ID); code != keys.CodeNotConfirmed {
-			t.Errorf("got %q", code)
-		}
-	})
 	t.Run("without verification", func(t *testing.T) {
 		set := func(v bool) {
 			if _, err := chromedp.Call(b.ctx, cdpwa.SetUserVerified, cdpwa.SetUserVerifiedParams{AuthenticatorID: one, IsUserVerified: v}); err != nil {

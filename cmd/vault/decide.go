@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 
@@ -25,12 +26,22 @@ func (p *program) elsewhere(ctx context.Context, q elsewhere.Question) (elsewher
 		if t.Text == "" {
 			return nil
 		}
-		return p.printf("%s", plain.Terminal(t.Text))
+		return p.told(t)
 	})
 	if errors.Is(err, elsewhere.ErrNobody) {
 		return last, &failure{code: "not_running", status: statusNotDone}
 	}
 	return last, err
+}
+
+// told prints one line of an answer. What is to be copied from it is not cut.
+func (p *program) told(t elsewhere.Told) error {
+	text := plain.Terminal(t.Text)
+	if p.columns == 0 {
+		return p.printf("%s", text)
+	}
+	_, err := io.WriteString(p.out, terminal.Uncut(text, p.columns, t.Whole...))
+	return err
 }
 
 // outcome says what a code means and gives the exit status.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vault/approvals"
+	"vault/cmd/vault/internal/elsewhere"
 )
 
 // loud is a log in which somebody else's words are as long as they like.
@@ -50,6 +51,25 @@ func TestOutsideTextDoesNotReachTheMargin(t *testing.T) {
 			if !known && !strings.HasPrefix(row, "  | ") {
 				t.Errorf("%q begins a row", row)
 			}
+		}
+	}
+}
+
+// What another desk says is cut into rows too, but for the link of a page and what forwards it.
+func TestLinkFromElsewhereIsNotCut(t *testing.T) {
+	link := "http://vault-01234567.localhost:40123/#" + strings.Repeat("Ab9_", 11)
+	other := strings.Repeat("y", 60)
+	for _, columns := range []int{0, 40} {
+		var out bytes.Buffer
+		p := &program{out: &out, errOut: io.Discard, columns: columns}
+		if err := p.told(elsewhere.Told{Text: "Open this link:\n" + link + "\n" + other + "\n", Whole: []string{link, ""}}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), "\n"+link+"\n") {
+			t.Errorf("at %d columns the link is cut:\n%s", columns, out.String())
+		}
+		if cut := !strings.Contains(out.String(), other); cut != (columns > 0) {
+			t.Errorf("at %d columns other text is cut: %v", columns, cut)
 		}
 	}
 }

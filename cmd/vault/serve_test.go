@@ -315,6 +315,21 @@ func TestFromNothingToAVerifiedSignature(t *testing.T) {
 		t.Errorf("the fourth use: %s", out)
 	}
 
+	// Sockets for further users are asked about beside the open desk, and none is added without a passkey.
+	for _, row := range []struct {
+		status int
+		says   string
+		args   []string
+	}{
+		{0, "There is no socket for another user.", []string{"list"}},
+		{1, "(no_passkey)", []string{"add", "--for", "65532"}},
+		{1, "(unknown_socket)", []string{"remove", "--for", "65532"}},
+	} {
+		if out := x.want(row.status, append([]string{"socket"}, row.args...)...); !strings.Contains(out, row.says) {
+			t.Errorf("socket %v: %s", row.args, out)
+		}
+	}
+
 	// A decline is told apart from silence.
 	declined := x.start(sign("payload.json", "declined.json", "--index", "2")...)
 	x.until(func(s string) bool { return strings.Count(s, "A request is waiting.") == 4 }, "say that a fourth request waits")

@@ -67,6 +67,11 @@ func run(ctx context.Context, bin, agent, out string) (err error) {
 		return err
 	}
 	defer t.bed.Close()
+	defer func() {
+		if t.browser != nil {
+			t.browser.Close()
+		}
+	}()
 	err = t.walk()
 	if err != nil {
 		err = errors.Join(err, t.shot("where-it-stopped"), t.keepLog())

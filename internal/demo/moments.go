@@ -157,7 +157,9 @@ func (t *tour) moments() error {
 		return err
 	}
 	h := &host{session, t.ctx}
-	err = t.decisions(h)
+	if err = t.decisions(h); err == nil {
+		err = t.confirmations(h)
+	}
 	return errors.Join(err, h.Close())
 }
 
@@ -492,7 +494,7 @@ func (t *tour) malformed(h *host) error {
 	if err != nil || r.Fallback.Reason != "recommended_idx_range" {
 		return fmt.Errorf("a malformed one gave %s (%v)", r.text, err)
 	}
-	if err := t.picture(main1, "It does not have the form that a sheet needs; nothing of it was repaired.", "inbox-malformed"); err != nil {
+	if err := t.picture(main1, "It recommends an option that it does not have.", "inbox-malformed"); err != nil {
 		return err
 	}
 	if err := t.note(ordinary, "moment-malformed"); err != nil {

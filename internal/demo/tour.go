@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"vault/internal/chromium"
 	"vault/internal/eyes"
 	"vault/internal/testbed"
 )
@@ -25,16 +26,18 @@ type tour struct {
 	bed               *testbed.Bed
 	screen            *testbed.Display
 	eyes              *eyes.Eyes
+	browser           *chromium.Browser
 	shots, told       int
 	keyring           bool
 }
 
-// The screen, with room for the main window and a second one beside it.
+// The screen, with room for the main window, a second one beside it, and the browser.
 var (
-	size   = image.Pt(2110, 1000)
+	size   = image.Pt(2920, 1000)
 	main1  = image.Rect(0, 0, 1180, 1000)
 	rail   = image.Rect(0, 0, 209, 1000)
 	beside = image.Rect(1190, 0, 2110, 1000)
+	page1  = image.Rect(2120, 0, 2920, 1000)
 	aside  = image.Pt(1185, 990)
 )
 
@@ -58,7 +61,7 @@ func (t *tour) emptyOut() error {
 // open makes the bed with all that a desktop has. Where no keyring is installed the
 // vault is protected by a passphrase only.
 func (t *tour) open(dir string) error {
-	if missing := testbed.Missing("Xvfb", "xdotool", "python3"); len(missing) > 0 {
+	if missing := testbed.Missing("Xvfb", "xdotool", "python3", "chromium"); len(missing) > 0 {
 		return fmt.Errorf("not installed here: %s", strings.Join(missing, ", "))
 	}
 	var err error
@@ -73,6 +76,7 @@ func (t *tour) open(dir string) error {
 			return err
 		}
 	}
+	t.bed.Set("BROWSER", filepath.Join(t.browserDir(), "open"))
 	t.eyes = eyes.New()
 	return nil
 }
@@ -95,6 +99,23 @@ func (t *tour) shot(name string) error {
 		return err
 	}
 	return errors.Join(png.Encode(f, img), f.Close())
+}
+
+// still takes a picture once the screen has stood still: a browser draws when it likes.
+func (t *tour) still(name string) error {
+	var last *image.RGBA
+	var since time.Time
+	err := t.until("a screen that stands still", func() (bool, error) {
+		img, err := t.screen.Screen()
+		if img != last {
+			last, since = img, time.Now()
+		}
+		return time.Since(since) > again/3, err
+	})
+	if err != nil {
+		return err
+	}
+	return t.shot(name)
 }
 
 // keepLog keeps what the programs printed.

@@ -199,6 +199,14 @@ func (t *tour) confirm(confirm, came, name string) error {
 // closeSheet leaves the sheet by Escape, which never decides anything.
 func (t *tour) closeSheet() error {
 	for {
+		// The browser may have the keyboard.
+		ids, err := t.screen.Windows(t.ctx, request)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			_ = t.screen.Place(t.ctx, id, beside.Min) // it may be ending already
+		}
 		if err := t.screen.Press(t.ctx, "Escape"); err != nil {
 			return err
 		}

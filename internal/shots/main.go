@@ -139,7 +139,7 @@ func (s *stage) field(placeholder, text string) {
 func (s *stage) below() {
 	s.shown.Resize(fyne.NewSize(1180, 900)) // the scroll needs its content laid out
 	for _, v := range uiwalk.All[*parts.Scroll](s.root()) {
-		v.Inner.ScrollToOffset(fyne.NewPos(0, 1000))
+		v.Inner.ScrollToOffset(fyne.NewPos(0, 1050))
 	}
 }
 
@@ -369,6 +369,33 @@ func views() []view {
 			s.press("support-sender")
 			s.field("Any class", "customer message")
 			s.below()
+		}},
+		{name: "settings-sockets", desk: func() *fakedesk.Desk {
+			d := fakedesk.Enrolled()
+			d.Further = []approvals.SocketView{
+				{UserID: 1002, User: "helper", Path: "/tmp/agent-vault-5b1f0c9a-1002/s.sock", AddedAt: fakedesk.Now.UnixMilli(), Served: true},
+				{UserID: 1003, Path: "/srv/agents/vault.sock", AddedAt: fakedesk.Now.UnixMilli(), Trouble: "socket_path_unsafe"},
+			}
+			return d
+		}, size: fyne.NewSize(1180, 900), do: func(s *stage) {
+			s.row("Settings")
+			s.press("Open a socket")
+			s.field("Name of the account, or its user id", "builder")
+			s.below()
+		}},
+		{name: "settings-suspended", desk: func() *fakedesk.Desk {
+			d := fakedesk.Enrolled()
+			d.Hung = []approvals.SuspendedView{
+				{EnvelopeHash: "0x0db384ab4836a1c0d95e6391f3d0ce04fe9ab2c7710e58ab12de34f62be232d1", Known: true, Domain: "support-ops", Operation: "send-message",
+					Resources: []string{"channel:support", "thread:customer-123"}, MaxUses: 25, Agent: "support-sender", Asked: 2, UsedBefore: 3},
+				{EnvelopeHash: "0x7e11c0d95e6391f3d0ce04fe9ab2c7710e58ab12de34f62be232d10db384ab48", Known: true, Domain: "support-ops", Operation: "close-thread",
+					Resources: []string{"channel:support"}, MaxUses: 5, Agent: "support-sender", UsedBefore: -1, Readmitted: 4, Used: 1},
+				{EnvelopeHash: "0x91f3d0ce7c1e09a45b2d8836e1f0b7a2c4d95e6391f3d0ce7c1e09a45b2d8836", Agent: "buying-desk", UsedBefore: 9},
+			}
+			return d
+		}, size: fyne.NewSize(1180, 900), do: func(s *stage) {
+			s.row("Settings")
+			s.press("Admit again")
 		}},
 		{name: "settings-class", desk: func() *fakedesk.Desk {
 			d := fakedesk.Enrolled()

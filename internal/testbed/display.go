@@ -194,3 +194,9 @@ func (d *Display) Place(ctx context.Context, window string, at image.Point) erro
 	_, err := d.do(ctx, "windowmove", window, strconv.Itoa(at.X), strconv.Itoa(at.Y), "windowraise", window, "windowfocus", window)
 	return err
 }
+
+// Resize gives a window another size, as a person does at its edge.
+func (d *Display) Resize(ctx context.Context, window string, size image.Point) error {
+	_, err := d.do(ctx, "windowsize", "--sync", window, strconv.Itoa(size.X), strconv.Itoa(size.Y))
+	return err
+}

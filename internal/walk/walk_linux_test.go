@@ -42,7 +42,7 @@ func must(t *testing.T, err error) {
 
 func start(t *testing.T) *rig {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	t.Cleanup(cancel)
 	dir, err := os.MkdirTemp("", "vw")
 	must(t, err)

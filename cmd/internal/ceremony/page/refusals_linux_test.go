@@ -2,6 +2,7 @@ package page
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -319,6 +320,10 @@ func TestHostileLocalhostPage(t *testing.T) {
 		"script":        `new Promise(done => { const s = document.createElement('script'); s.src = %q + '/app.js'; s.onload = () => done('loaded'); s.onerror = () => done('ERR'); document.body.append(s); })`,
 		"picture":       `new Promise(done => { const s = new Image(); s.src = %q + '/icon.svg'; s.onload = () => done('loaded'); s.onerror = () => done('ERR'); document.body.append(s); })`,
 		"create for it": `navigator.credentials.create({publicKey: {challenge: new Uint8Array(32), rp: {id: '` + vaultRPID + `', name: 'x'}, user: {id: new Uint8Array(32), name: 'x', displayName: 'x'}, pubKeyCredParams: [{type: 'public-key', alg: -7}]}}).then(() => 'created ' + %q, e => 'ERR ' + e.name)`,
+		"use it": `navigator.credentials.get({publicKey: {challenge: new Uint8Array(32), rpId: '` + vaultRPID + `', timeout: 5000, allowCredentials: [{type: 'public-key', id: Uint8Array.from(atob('` +
+			base64.StdEncoding.EncodeToString(key.ID) + `'), c => c.charCodeAt(0))}]}}).then(() => 'used ' + %q, e => 'ERR ' + e.name)`,
+		"signal accepted": `(PublicKeyCredential.signalAllAcceptedCredentials ? PublicKeyCredential.signalAllAcceptedCredentials({rpId: '` + vaultRPID + `', userId: 'AAAA', allAcceptedCredentialIds: []})` +
+			` : Promise.reject(new Error('absent'))).then(() => 'signalled ' + %q, e => 'ERR ' + e.name)`,
 		"signal unknown": `(PublicKeyCredential.signalUnknownCredential ? PublicKeyCredential.signalUnknownCredential({rpId: '` + vaultRPID + `', credentialId: '` + b64(key.ID) + `'})` +
 			` : Promise.reject(new Error('absent'))).then(() => 'signalled ' + %q, e => 'ERR ' + e.name)`,
 	} {

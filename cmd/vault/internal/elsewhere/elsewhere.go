@@ -49,9 +49,11 @@ type Question struct {
 
 // Told is one line of the answer. The last one has Code, and no other has.
 type Told struct {
-	Text   string `json:"text,omitempty"`   // checked text
-	Digest string `json:"digest,omitempty"` // show: that of the sheet
-	Code   string `json:"code,omitempty"`   // "done" or the code of what did not happen
+	Text string `json:"text,omitempty"` // checked text
+	// Whole are lines of it that are to be copied, and so are not cut into rows: a page's link, and what forwards it.
+	Whole  []string `json:"whole,omitempty"`
+	Digest string   `json:"digest,omitempty"` // show: that of the sheet
+	Code   string   `json:"code,omitempty"`   // "done" or the code of what did not happen
 }
 
 // Listener answers until it is closed.
@@ -238,7 +240,7 @@ func follow(ctx context.Context, owner approvals.Owner, loc *time.Location, id s
 				if v.State == approvals.CeremonyCompare {
 					text += "Compare them in the vault's window, or on the terminal of vault serve (type compare): any program can type here, so it is not answered here.\n"
 				}
-				tell(Told{Text: text})
+				tell(Told{Text: text, Whole: []string{v.Link, v.Forward}})
 			}
 		}
 	}()

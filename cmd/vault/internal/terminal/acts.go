@@ -43,7 +43,7 @@ func (s *Surface) protection(ctx context.Context) (keys.Protection, error) {
 	}
 	n, err := strconv.Atoi(line)
 	if err != nil || n < 1 || n > len(protections) {
-		return "", s.console.Print("Nothing was made. That is not one of the numbers.\n")
+		return "", s.console.Print("Nothing was done. That is not one of the numbers.\n")
 	}
 	return protections[n-1].p, nil
 }
@@ -124,7 +124,34 @@ func (s *Surface) lock(ctx context.Context, _ []string) error {
 }
 
 func (s *Surface) words(ctx context.Context, _ []string) error {
-	return s.owner.ShowWords(ctx, keys.SurfaceTerminal)
+	return s.owned(ctx, "The words were shown.", func(ctx context.Context) error { return s.owner.ShowWords(ctx, keys.SurfaceTerminal) })
+}
+
+// owned does what a passkey may have to confirm first, and the secret window asks about afterwards on this terminal.
+func (s *Surface) owned(ctx context.Context, done string, f func(context.Context) error) error {
+	if len(s.owner.Passkeys()) == 0 {
+		return f(ctx)
+	}
+	return s.Confirmed(ctx, done, func(ctx context.Context) (approvals.Outcome, error) {
+		if err := f(ctx); err != nil {
+			return approvals.Outcome{}, err
+		}
+		return approvals.Outcome{Code: approvals.OutcomeDone}, nil
+	})
+}
+
+// protect changes what opens the vault.
+func (s *Surface) protect(ctx context.Context, _ []string) error {
+	p, err := s.protection(ctx)
+	if err != nil || p == "" {
+		return err
+	}
+	if p == s.owner.Status().Public.Protection {
+		return s.console.Print("This is what protects it now. Nothing was changed.\n")
+	}
+	return s.owned(ctx, "The protection was changed.", func(ctx context.Context) error {
+		return s.owner.ChangeProtection(ctx, p, keys.SurfaceTerminal)
+	})
 }
 
 func (s *Surface) domain(ctx context.Context, _ []string) error {

@@ -41,8 +41,12 @@ func NewConsole(dev tty.Device, now func() time.Time) *Console {
 
 // Print writes text, which must have been checked already, at once, in rows that
 // fit the terminal.
-func (c *Console) Print(text string) error {
-	text = wrap(text, c.Columns())
+func (c *Console) Print(text string) error { return c.PrintWhole(text) }
+
+// PrintWhole is Print, but for lines that are one of whole and words of ours in ASCII: a link or a command that is to be
+// copied is left to the terminal to wrap, which then copies it in one piece.
+func (c *Console) PrintWhole(text string, whole ...string) error {
+	text = Uncut(text, c.Columns(), whole...)
 	c.mu.Lock()
 	t := c.open
 	c.mu.Unlock()

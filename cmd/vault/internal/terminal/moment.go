@@ -135,6 +135,7 @@ var problemWords = map[string]string{
 	"unknown_domain":   "this vault has no such domain.",
 	"envelope_expired": "its envelope has ended.",
 	"not_yet_valid":    "its envelope has not begun.",
+	"suspended":        "its envelope is suspended since a new instance of this vault began.",
 	"uses_spent":       "the uses of its envelope are spent.",
 }
 

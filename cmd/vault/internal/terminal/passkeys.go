@@ -55,7 +55,7 @@ func (s *Surface) confirmed(ctx context.Context, f func(context.Context) (approv
 		if v.State == approvals.CeremonyMine && v.For != "enrol" {
 			continue // compared already
 		}
-		if err := s.console.Print(CeremonyText(v, s.loc)); err != nil {
+		if err := s.console.PrintWhole(CeremonyText(v, s.loc), v.Link, v.Forward); err != nil {
 			return approvals.Outcome{}, err
 		}
 		if v.State == approvals.CeremonyOpening || v.State == approvals.CeremonyTaking {
@@ -242,7 +242,7 @@ func nth(args []string, n int) (int, bool) {
 
 func (s *Surface) policy(context.Context, []string) error {
 	p := s.page()
-	p.say("Always by passkey: agreements, mint delegates and mint material, the recovery words, another protection, the owner card, passkeys, and asking less of you. Pairing and granting: from the first passkey on. Approvals on this terminal: from the first passkey on.")
+	p.say("Always by passkey: agreements, mint delegates and mint material, the recovery words, another protection, the owner card, passkeys, a socket for another user, admitting again what is suspended, and asking less of you. Pairing and granting: from the first passkey on. Approvals on this terminal: from the first passkey on.")
 	rules := s.owner.Policy().Rules
 	if len(rules) == 0 {
 		p.say("Single signatures and answers in the window: by a click.")

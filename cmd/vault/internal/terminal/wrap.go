@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -22,6 +23,21 @@ func wrap(text string, cols int) string {
 	var b strings.Builder
 	b.Grow(len(text) + len(text)/16)
 	for line := range strings.SplitAfterSeq(text, "\n") {
+		wrapLine(&b, line, cols)
+	}
+	return b.String()
+}
+
+// Uncut is checked text in rows of at most cols columns, but for lines that are one of whole and nothing but ASCII that can
+// be seen: those stay as they are.
+func Uncut(text string, cols int, whole ...string) string {
+	var b strings.Builder
+	for line := range strings.SplitAfterSeq(text, "\n") {
+		bare := strings.TrimSuffix(line, "\n")
+		if slices.Contains(whole, bare) && !strings.ContainsFunc(bare, func(r rune) bool { return r < ' ' || r > '~' }) {
+			b.WriteString(line)
+			continue
+		}
 		wrapLine(&b, line, cols)
 	}
 	return b.String()

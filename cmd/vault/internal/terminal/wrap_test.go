@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vault/approvals"
 )
 
 // TestNoRowOfOutsideTextBeginsAtTheMargin wraps a payload and a resource that put
@@ -88,5 +90,32 @@ func TestPagesFitTheScreen(t *testing.T) {
 		if rows > 24 {
 			t.Errorf("a page of %d rows on a screen of 24", rows)
 		}
+	}
+}
+
+// A link, and the command that leads to it, are copied in one piece: they are longer than a terminal of 80 columns.
+func TestLinkIsNotCut(t *testing.T) {
+	link := "http://vault-01234567.localhost:40123/#" + strings.Repeat("Ab9_", 11)
+	forward := "ssh -N -L 40123:localhost:40123 -p 2222 somebody-with-a-long-name@2001:db8:1234:5678:9abc:def0:1234:5678"
+	d := &desk{status: approvals.Status{State: approvals.StateOpen}, passkeys: onePasskey()}
+	d.ceremony = newCeremony(approvals.Outcome{Code: "done"},
+		approvals.CeremonyView{For: "r_1", State: approvals.CeremonyNoBrowser, Link: link, Forward: forward})
+	d.dev = &device{cols: 80, rows: 200}
+	out := talk(t, d, step{wait: "vault> ", typed: "open\r"}, step{wait: "Your answer: ", after: 2 * time.Second, typed: "a\r"}, step{wait: "b: go back", after: 2 * time.Second, typed: "b\r"})
+	for _, want := range []string{link, forward} {
+		if !strings.Contains(out, "\n"+want) {
+			t.Errorf("%q is not in one piece:\n%s", want, out)
+		}
+	}
+	// What only looks like one is cut as ever.
+	dev := newDevice(t)
+	dev.cols = 40
+	c := NewConsole(dev, dev.now)
+	odd := "x" + strings.Repeat("y", 60) + "\u202e"
+	if err := c.PrintWhole(odd+"\n"+link+"\n", odd, "another"); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(dev.screen(), odd) || strings.Contains(dev.screen(), link) {
+		t.Errorf("not cut:\n%s", dev.screen())
 	}
 }
