@@ -52,16 +52,16 @@ type delegateRow struct {
 // mintBatch is what a batch has added about mints, so that the next op of the batch counts on.
 type mintBatch struct {
 	numbers map[string]uint64 // mints, by delegate
-	nonces  map[string]string // mint, by delegate and nonce
+	nonces  map[string]bool   // by delegate and nonce
 	uses    map[string]uint64 // by mint
 }
 
-func (m *mintBatch) minted(delegate, nonce, mint string) {
+func (m *mintBatch) minted(delegate, nonce string) {
 	if m.numbers == nil {
-		m.numbers, m.nonces = map[string]uint64{}, map[string]string{}
+		m.numbers, m.nonces = map[string]uint64{}, map[string]bool{}
 	}
 	m.numbers[delegate]++
-	m.nonces[delegate+nonce] = mint
+	m.nonces[delegate+nonce] = true
 }
 
 func (m *mintBatch) used(mint string) {
@@ -172,8 +172,12 @@ func (d *Desk) boundsHeld(domain string) bool {
 
 func nonceHash(nonce string) string { return permit.SHA256([]byte(nonce)) }
 
-// errAgain says that the same is on its way in the same batch: it is asked for again once that is kept.
-var errAgain = errors.New("the same is being done")
+// errAgain says that the answer hangs on what is on its way in the same batch: it is asked for again once that is kept. A
+// refusal for something that a crash may undo would not be true.
+var errAgain = errors.New("it hangs on what is being done")
+
+// errMinted says that the same request was minted meanwhile.
+var errMinted = errors.New("minted already")
 
 // mintAsked is one MintRequest of a proven bot.
 type mintAsked struct {
@@ -206,9 +210,10 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 	if refusal == nil {
 		row, refusal = d.delegateOpen(hash)
 	}
-	known := false
+	var known bool
+	var reused *Refusal // told once nothing else is wrong
 	if refusal == nil {
-		known, refusal = d.minted(q)
+		known, reused = d.minted(q)
 	}
 	var domain *domainRow
 	if refusal == nil {
@@ -221,11 +226,26 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 	if refusal != nil {
 		return nil, refusal
 	}
-	if !known {
+	if !known || reused != nil {
 		pins := envelope.Pins{DomainAddress: domain.projection.Address(), DomainHash: domain.permit.Hash}
 		report, verified := envelope.VerifyMintRequest(q.raw, row.raw, pins, now)
 		if !report.Valid || !report.Pinned {
-			return nil, boundRefusal(report, row.parsed, q.request, now)
+			refusal := boundRefusal(report, row.parsed, q.request, now)
+			if refusal.Code != CodeLegitimacy {
+				return nil, refusal
+			}
+			if reused == nil {
+				d.mu.Lock()
+				_, reused = d.mintsLeft(q.request.DelegateHash(), 0)
+				d.mu.Unlock()
+			}
+			if reused != nil {
+				return nil, reused
+			}
+			return nil, refusal
+		}
+		if reused != nil {
+			return nil, reused
 		}
 		env, err := verified.ActionEnvelope(domain.projection.Info())
 		if err != nil {
@@ -233,7 +253,7 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 		}
 		for again := true; again; {
 			err := d.do(d.mintOp(q, row, env.Hash()))
-			if again = errors.Is(err, errAgain); err != nil && !again {
+			if again = errors.Is(err, errAgain); err != nil && !again && !errors.Is(err, errMinted) {
 				return nil, asRefusal(err)
 			}
 		}
@@ -241,7 +261,18 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 	return d.mintResult(ctx, q, row, domain)
 }
 
-// mintOp spends nonce and mint; nothing is derived. Where the request was minted meanwhile it does nothing.
+// mintsLeft is the number of the delegate's next mint, or why there is none; the caller holds mu. extra are those that the batch
+// under way has added.
+func (d *Desk) mintsLeft(hash string, extra uint64) (uint64, *Refusal) {
+	st, _ := d.led.state.Delegate(hash)
+	number := st.Minted + extra + 1
+	if number > uint64(st.Mints) {
+		return 0, bounded(CodeMintsSpent, "maxMints", st.Mints, number)
+	}
+	return number, nil
+}
+
+// mintOp spends nonce and mint; nothing is derived.
 func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
 	hash := q.request.DelegateHash()
 	return &op{build: func(b *batch) error {
@@ -256,19 +287,19 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
 			if refusal != nil {
 				return refusal
 			}
-			return nil
+			return errMinted
 		}
-		switch other, ok := b.mints.nonces[hash+q.nonce]; {
-		case ok && other == q.mint:
+		if b.mints.nonces[hash+q.nonce] {
 			return errAgain
-		case ok:
-			return bounded(CodeNonceReused, "nonce", q.request.Fields().Nonce, q.request.Fields().Nonce)
+		}
+		number, refusal := d.mintsLeft(hash, b.mints.numbers[hash])
+		if refusal != nil && b.mints.numbers[hash] > 0 {
+			return errAgain
+		}
+		if refusal != nil {
+			return refusal
 		}
 		st, _ := d.led.state.Delegate(hash)
-		number := st.Minted + b.mints.numbers[hash] + 1
-		if number > uint64(st.Mints) {
-			return bounded(CodeMintsSpent, "maxMints", st.Mints, number)
-		}
 		client := d.led.clients[q.client]
 		bot := strings.ToLower(q.request.BotAddress())
 		a, err := b.add(journal.KindCapabilityMinted, journal.CapabilityMinted{
@@ -278,7 +309,7 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
 		if err != nil {
 			return err
 		}
-		b.mints.minted(hash, q.nonce, q.mint)
+		b.mints.minted(hash, q.nonce)
 		a.keyed.Delegate, a.keyed.Request, a.keyed.Bot = row.raw, q.raw, q.proof
 		a.keyed.Permits = permitsOf([]permitRow{{client.body, client.mac}, {now.body, now.mac}})
 		uses := q.request.Fields().MaxUses
@@ -573,6 +604,9 @@ func (d *Desk) signUse(u *mintUse) error {
 	d.requests[key] = u.r
 	d.mu.Unlock()
 	err := d.do(d.useOp(u))
+	for errors.Is(err, errAgain) {
+		err = d.do(d.useOp(u))
+	}
 	if err == nil {
 		return nil
 	}
@@ -599,6 +633,9 @@ func (d *Desk) useOp(u *mintUse) *op {
 			return refuse(CodeUnknownMint)
 		}
 		use := m.Uses + b.mints.uses[u.row.Mint] + 1
+		if use > uint64(limit) && b.mints.uses[u.row.Mint] > 0 {
+			return errAgain
+		}
 		if use > uint64(limit) {
 			return bounded(CodeMintUsesSpent, "maxUses", limit, use)
 		}
@@ -644,7 +681,9 @@ func (d *Desk) useOp(u *mintUse) *op {
 // usedResult is the answer of mint.sign, as canonical JSON. Its parts are canonical already, or need no escaping.
 func usedResult(a *act, u *mintUse, use uint64, limit int64) []byte {
 	out := make([]byte, 0, 512+len(u.record.record)+len(a.answer.Head))
-	out = append(out, `{"agent_address":"`+a.answer.Address+`","label":"`+labelAsserted+`","log_head":`...)
+	out = append(out, `{"agent_address":"`+a.answer.Address+`","attestation":`...)
+	out = append(out, u.record.attestation...)
+	out = append(out, `,"label":"`+labelAsserted+`","log_head":`...)
 	out = append(out, a.answer.Head...)
 	out = append(out, `,"mint":"`+u.row.Mint+`","record":`...)
 	out = append(out, u.record.record...)
@@ -660,7 +699,7 @@ func usedResult(a *act, u *mintUse, use uint64, limit int64) []byte {
 // usedFits checks a stored answer of mint.sign against its entry and its payload.
 func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 	v, err := jcs.Parse(row.Answer, jcs.Binding)
-	if err != nil || v.Kind() != jcs.Object || v.Len() != 9 {
+	if err != nil || v.Kind() != jcs.Object || v.Len() != 10 {
 		return false
 	}
 	seq, ok := v.Get("seq").Int()
@@ -671,6 +710,11 @@ func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 	}
 	rec, err := envelope.ParseRecord(v.Get("record").Canonical())
 	if err != nil || rec.AgentAddress() != b.Address {
+		return false
+	}
+	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), envelope.AddressAttestation{
+		DomainHash: rec.Envelope().DomainHash(), ActionEnvelopeHash: rec.Envelope().Hash(), AgentAddress: b.Address,
+	}, envelope.Pins{DomainAddress: rec.Domain().Address()}).Valid {
 		return false
 	}
 	h, err := journal.ParseHead(v.Get("log_head").Canonical())

@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"vault/approvals"
-	"vault/approvals/keys"
 	"vault/derive"
 	"vault/derive/envelope"
 )
@@ -153,7 +149,7 @@ func mintWorld(t *testing.T) (*world, *bot) {
 func (w *world) form(b *bot) approvals.DelegateForm {
 	from, to := w.clock.Now()-1000, w.clock.Now()+int64(24*time.Hour/time.Millisecond)
 	return approvals.DelegateForm{
-		DomainHash: w.owner.Domains()[0].Hash, Operations: []string{"send-message"}, Resources: []string{"thread:*"},
+		Name: "support", DomainHash: w.owner.Domains()[0].Hash, Operations: []string{"send-message"}, Resources: []string{"thread:*"},
 		BotPolicy: envelope.BotSet, Bots: []string{b.address}, IndexMax: 9, MaxMints: 3, MaxUsesPerAction: 2, NotBefore: &from, NotAfter: &to,
 	}
 }
@@ -259,7 +255,7 @@ func TestMintFromEndToEnd(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	v := w.delegate(hash)
-	if v.State != approvals.DelegateActive || v.Minted != 1 || v.MintsLeft != 2 || v.Uses != 2 || v.UsesLeft != 0 || v.LastUse == 0 || v.Origin != "issued" {
+	if v.State != approvals.DelegateActive || v.Minted != 1 || v.MintsLeft != 2 || v.Uses != 2 || v.UsesLeft != 0 || v.LastUse == 0 || v.Origin != "issued" || v.Name != "support" {
 		t.Errorf("%+v", v)
 	}
 	mints, err := w.owner.Mints(approvals.MintFilter{Delegate: hash})
@@ -297,8 +293,3 @@ func TestMintFromEndToEnd(t *testing.T) {
 	}
 	w.verified()
 }
-
-var _ = fmt.Sprint
-var _ = strings.Repeat
-var _ sync.Mutex
-var _ keys.Act

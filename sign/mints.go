@@ -57,7 +57,7 @@ func newDelegateRow(e journal.Entry, a keys.Act, digest string, want permit.Dele
 	if err != nil || !madeAt(got.MadeAt, e, "passkey") {
 		return nil, errPermitForm
 	}
-	want.Type, want.V, want.MadeAt, want.WhileAway = permit.TypeDelegate, 1, got.MadeAt, got.WhileAway
+	want.Type, want.V, want.MadeAt, want.WhileAway, want.Name = permit.TypeDelegate, 1, got.MadeAt, got.WhileAway, got.Name
 	if got != want {
 		return nil, errPermitForm
 	}
@@ -490,22 +490,26 @@ func (s *Signer) mintSays(e journal.Entry, a keys.Act) ([]string, error) {
 		}
 		return append(first, permit.DelegateSays(d, domain.Info().DomainID(), quoted)...), nil
 	}
-	away := func() []string {
+	ofRow := func() (out []string) {
 		for _, p := range a.Permits {
-			if d, err := permit.ParseDelegate(p.Body); err == nil && d.WhileAway {
-				return []string{"It goes on while the screen is locked."}
+			d, err := permit.ParseDelegate(p.Body)
+			if err == nil && d.Name != "" {
+				out = append(out, "Your name for the bot: "+quoted(d.Name))
+			}
+			if err == nil && d.WhileAway {
+				out = append(out, "It goes on while the screen is locked.")
 			}
 		}
-		return nil
+		return out
 	}
 	switch b := e.Decoded().(type) {
 	case journal.DelegateIssued:
 		out, err := delegate(b.DomainHash, "Let bots have capabilities minted, without asking you each time.")
-		return append(out, away()...), err
+		return append(out, ofRow()...), err
 	case journal.DelegateAdmitted:
 		out, err := delegate(b.DomainHash, "Admit a delegate of which is not known here what was minted under it before.",
 			"Here, capabilities to be minted at most: "+strconv.FormatInt(b.Mints, 10))
-		return append(out, away()...), err
+		return append(out, ofRow()...), err
 	case journal.DelegateResumed:
 		known, _ := s.state.Delegate(b.Delegate)
 		return delegate(known.DomainHash, "Resume a paused delegate.")
