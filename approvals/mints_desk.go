@@ -475,13 +475,15 @@ func (d *Desk) mintResult(ctx context.Context, q *mintAsked, delegate *delegateR
 
 // mintUse is one payload to be signed by a minted key.
 type mintUse struct {
-	r       *request
-	proof   *keys.BotProof
-	row     store.Mint
-	request *envelope.MintRequest
-	payload []byte
-	digest  string
-	record  *mintedRecord
+	r        *request
+	proof    *keys.BotProof
+	row      store.Mint
+	request  *envelope.MintRequest
+	payload  []byte
+	domain   string // domainHash
+	envelope string // hash of the record's action envelope
+	digest   string
+	record   *mintedRecord
 }
 
 // mintSign signs a payload by a minted key of the proven bot.
@@ -579,7 +581,7 @@ func (d *Desk) understandUse(ctx context.Context, u *mintUse) *Refusal {
 		return bounded(CodeMintExpired, "timeWindow", w.NotAfter, now)
 	}
 	sum := p.Digest()
-	u.digest = "0x" + hex.EncodeToString(sum[:])
+	u.digest, u.domain, u.envelope = "0x"+hex.EncodeToString(sum[:]), env.DomainHash(), env.Hash()
 	u.record, refusal = d.recordOf(ctx, u.row, delegate, domain)
 	return refusal
 }
@@ -641,7 +643,7 @@ func (d *Desk) useOp(u *mintUse) *op {
 		}
 		a, err := b.add(journal.KindMintedSigned, journal.MintedSigned{
 			Request: u.r.key.id, Client: u.r.key.client, Session: u.r.session, Bot: u.row.Bot, Delegate: u.row.Delegate,
-			Nonce: nonce, Mint: u.row.Mint, Digest: u.digest, Address: u.record.address, Use: use,
+			Nonce: nonce, Mint: u.row.Mint, DomainHash: u.domain, EnvelopeHash: u.envelope, Digest: u.digest, Address: u.record.address, Use: use,
 		})
 		if err != nil {
 			return err
@@ -709,7 +711,7 @@ func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 		return false
 	}
 	rec, err := envelope.ParseRecord(v.Get("record").Canonical())
-	if err != nil || rec.AgentAddress() != b.Address {
+	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash || rec.Envelope().DomainHash() != b.DomainHash {
 		return false
 	}
 	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), envelope.AddressAttestation{

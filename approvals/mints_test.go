@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/receipt"
 	"vault/derive"
 	"vault/derive/envelope"
 )
@@ -240,6 +241,17 @@ func TestMintFromEndToEnd(t *testing.T) {
 	}, envelope.Pins{DomainAddress: w.owner.Domains()[0].Address})
 	if !att.Valid || !att.Pinned {
 		t.Errorf("%+v", att)
+	}
+	rawReceipt, err := w.owner.Receipt(context.Background(), use.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := receipt.Parse(rawReceipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := rec.Verify(receipt.Pins{LogKey: w.owner.Status().Public.LogKey, DomainAddress: w.owner.Domains()[0].Address}); !r.Valid || !r.LogPinned || !r.SignerPinned || r.By != "delegate" {
+		t.Errorf("%+v", r)
 	}
 	// The same request id again: the same signature, nothing spent.
 	if same, err := b.use("u1", got.Mint, payload); err != nil || same.Signature != use.Signature || same.Seq != use.Seq {

@@ -262,6 +262,9 @@ func (s *Signer) guardMintedSigned(b journal.MintedSigned, a keys.Act) (passed, 
 	if err != nil {
 		return passed{}, err
 	}
+	if m.envelope.Hash() != b.EnvelopeHash {
+		return passed{}, refuse("wrong_envelope", "the entry names another action envelope than the request's")
+	}
 	f := m.verified.Request().Fields()
 	early, late := s.clock.read()
 	switch {

@@ -175,7 +175,12 @@ func (d *mintDesk) using(q *envelope.MintRequest, address, payload string) (jour
 		digest = journal.Zero
 	}
 	m, _ := d.state.Mint(d.delegate.Hash(), sha256text([]byte(q.Fields().Nonce)))
+	env, err := d.delegate.MintedEnvelope(q, d.info)
+	if err != nil {
+		d.t.Fatal(err)
+	}
 	return journal.MintedSigned{
+			DomainHash: d.info.Hash(), EnvelopeHash: env.Hash(),
 			Request: "r", Client: d.clientID, Bot: d.bot, Delegate: d.delegate.Hash(), Nonce: sha256text([]byte(q.Fields().Nonce)), Mint: q.Hash(),
 			Digest: digest, Address: address, Use: m.Uses + 1,
 		}, keys.Act{
@@ -457,6 +462,7 @@ func TestLyingDeskAboutAMintedKey(t *testing.T) {
 		{"digest of other bytes", "", func(_ *mintDesk, b *journal.MintedSigned, _ *keys.Act) { b.Digest = hash }, "wrong_digest"},
 		{"payload of other bytes", "", func(_ *mintDesk, _ *journal.MintedSigned, a *keys.Act) { a.Payload = []byte(`{"b":1}`) }, "wrong_digest"},
 		{"another address", "", func(_ *mintDesk, b *journal.MintedSigned, _ *keys.Act) { b.Address = "0x" + strings.Repeat("1", 40) }, "wrong_address"},
+		{"another envelope", "", func(_ *mintDesk, b *journal.MintedSigned, _ *keys.Act) { b.EnvelopeHash = hash }, "wrong_envelope"},
 		{"a contradiction", `{"operation":"wipe"}`, nil, "contradiction"},
 		{"a document", `{"type":"agentenvelope.mintDelegate"}`, nil, "typed_payload"},
 		{"no JSON", `{"a":1,"a":1}`, nil, codeMalformed},

@@ -94,9 +94,12 @@ type MintedSigned struct {
 	Delegate string `json:"delegate"`
 	Nonce    string `json:"nonce"`
 	Mint     string `json:"mint"`
-	Digest   string `json:"digest"`  // Keccak-256 that was signed, 0x and 64 hex digits
-	Address  string `json:"address"` // the address that signed
-	Use      uint64 `json:"use"`     // which use of this minted key, from 1
+	// DomainHash and EnvelopeHash are those of the minted capability's record.
+	DomainHash   string `json:"domain_hash"`
+	EnvelopeHash string `json:"envelope_hash"`
+	Digest       string `json:"digest"`  // Keccak-256 that was signed, 0x and 64 hex digits
+	Address      string `json:"address"` // the address that signed
+	Use          uint64 `json:"use"`     // which use of this minted key, from 1
 }
 
 // MintExported is the body of mint.exported: whoever has the recipient's key can derive every minted key of the domain.
@@ -150,16 +153,18 @@ var mintBodies = map[Kind]func(*strict.Object) any{
 	},
 	KindMintedSigned: func(o *strict.Object) any {
 		return MintedSigned{
-			Request:  o.Text("request", strict.Some(maxRequest)),
-			Client:   o.Text("client", strict.Client),
-			Session:  o.Text("session", strict.UpTo(maxRequest)),
-			Bot:      o.Text("bot", strict.Address),
-			Delegate: o.Text("delegate", strict.Hash),
-			Nonce:    o.Text("nonce", strict.Hash),
-			Mint:     o.Text("mint", strict.Hash),
-			Digest:   o.Text("digest", strict.Hash),
-			Address:  o.Text("address", strict.Address),
-			Use:      uint64(o.Int("use", 1, strict.MaxInt)),
+			Request:      o.Text("request", strict.Some(maxRequest)),
+			Client:       o.Text("client", strict.Client),
+			Session:      o.Text("session", strict.UpTo(maxRequest)),
+			Bot:          o.Text("bot", strict.Address),
+			Delegate:     o.Text("delegate", strict.Hash),
+			Nonce:        o.Text("nonce", strict.Hash),
+			Mint:         o.Text("mint", strict.Hash),
+			DomainHash:   o.Text("domain_hash", strict.Hash),
+			EnvelopeHash: o.Text("envelope_hash", strict.Hash),
+			Digest:       o.Text("digest", strict.Hash),
+			Address:      o.Text("address", strict.Address),
+			Use:          uint64(o.Int("use", 1, strict.MaxInt)),
 		}
 	},
 	KindMintExported: func(o *strict.Object) any {
@@ -422,6 +427,8 @@ func (s *State) checkMintedSigned(b MintedSigned) (func(), error) {
 	switch {
 	case !ok || m.request != key(b.Mint):
 		return nil, contradict(CodeUnknownMint, "nothing was minted with that request")
+	case d.DomainHash != b.DomainHash:
+		return nil, contradict(CodeUnknownDomain, "the delegate is of another domain")
 	case b.Use != m.uses+1:
 		return nil, contradict(CodeUseNotNext, "the use is not the next one of its minted key")
 	}

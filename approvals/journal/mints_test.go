@@ -23,7 +23,7 @@ func mintedAs(number uint64) CapabilityMinted {
 }
 
 func usedAs(number int, use uint64) MintedSigned {
-	return MintedSigned{"r", testClient, "", testAddress, testHash(20), testHash(30 + number), testHash(40 + number), testHash(60), testAddress, use}
+	return MintedSigned{"r", testClient, "", testAddress, testHash(20), testHash(30 + number), testHash(40 + number), testHash(1), testHash(50), testHash(60), testAddress, use}
 }
 
 func TestEveryMintKindIsReadBack(t *testing.T) {
@@ -156,6 +156,7 @@ func TestMintContradictions(t *testing.T) {
 		{"one more than it gives", prepared(mintedAs(1), mintedAs(2)), KindCapabilityMinted, mintedAs(3), CodeMintsSpent},
 		{"signed by what was not minted", prepared(), KindMintedSigned, usedAs(1, 1), CodeUnknownMint},
 		{"signed by another request with the nonce", prepared(mintedAs(1)), KindMintedSigned, changed(func(m *MintedSigned) { m.Mint = testHash(99) }), CodeUnknownMint},
+		{"signed in another domain", prepared(mintedAs(1)), KindMintedSigned, changed(func(m *MintedSigned) { m.DomainHash = testHash(9) }), CodeUnknownDomain},
 		{"a use left out", prepared(mintedAs(1)), KindMintedSigned, usedAs(1, 2), CodeUseNotNext},
 		{"a use again", prepared(mintedAs(1), usedAs(1, 1)), KindMintedSigned, usedAs(1, 1), CodeUseNotNext},
 		{"signed under a paused one", prepared(mintedAs(1), paused), KindMintedSigned, usedAs(1, 1), CodeDelegatePaused},
