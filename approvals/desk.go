@@ -130,6 +130,7 @@ type Desk struct {
 	running    *running                 // the ceremony that is open, or nil
 	records    map[string]*mintedRecord // of mints, by mint; bounded
 	expireNext int64                    // wall clock
+	names      []mintName               // to be written with what is written next
 }
 
 type requestKey struct{ client, id string }

@@ -37,6 +37,7 @@ const (
 type delegateRow struct {
 	raw    []byte // canonical, signed
 	parsed *envelope.MintDelegate
+	pinned *envelope.PinnedDelegate // once it was verified; guarded by the desk's lock
 	origin string
 	at     int64
 	end    deadline // of its window; never where it has no end
@@ -76,6 +77,15 @@ type mintedRecord struct {
 	address     string
 	attestation []byte
 	record      []byte // canonical public action record
+	row         store.Mint
+	request     *envelope.MintRequest
+}
+
+// mintName is what was derived of a mint and is still to be kept, with whatever is written next: one that is lost is
+// derived anew.
+type mintName struct {
+	mint, address string
+	attestation   []byte
 }
 
 // readDelegates reads the signed delegates; their permits come afterwards.
@@ -227,8 +237,11 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 		return nil, refusal
 	}
 	if !known || reused != nil {
-		pins := envelope.Pins{DomainAddress: domain.projection.Address(), DomainHash: domain.permit.Hash}
-		report, verified := envelope.VerifyMintRequest(q.raw, row.raw, pins, now)
+		pinned, refusal := d.pin(row, domain)
+		if refusal != nil {
+			return nil, refusal
+		}
+		report, verified := pinned.VerifyRequest(q.raw, now)
 		if !report.Valid || !report.Pinned {
 			refusal := boundRefusal(report, row.parsed, q.request, now)
 			if refusal.Code != CodeLegitimacy {
@@ -252,13 +265,39 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 			return nil, refuseWith(CodeMalformed, err.Error())
 		}
 		for again := true; again; {
-			err := d.do(d.mintOp(q, row, env.Hash()))
-			if again = errors.Is(err, errAgain); err != nil && !again && !errors.Is(err, errMinted) {
+			var kept store.Mint
+			err := d.do(d.mintOp(q, row, env.Hash(), &kept))
+			if err == nil {
+				return d.mintResult(ctx, kept, row, domain)
+			}
+			if again = errors.Is(err, errAgain); !again && !errors.Is(err, errMinted) {
 				return nil, asRefusal(err)
 			}
 		}
 	}
-	return d.mintResult(ctx, q, row, domain)
+	kept, _, refusal := d.mintRow(q.mint)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return d.mintResult(ctx, kept, row, domain)
+}
+
+// pin verifies a delegate against its domain, once.
+func (d *Desk) pin(row *delegateRow, domain *domainRow) (*envelope.PinnedDelegate, *Refusal) {
+	d.mu.Lock()
+	known := row.pinned
+	d.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	p, report := envelope.NewPinnedDelegate(row.raw, envelope.Pins{DomainAddress: domain.projection.Address(), DomainHash: domain.permit.Hash})
+	if p == nil {
+		return nil, boundRefusal(report, row.parsed, nil, 0)
+	}
+	d.mu.Lock()
+	row.pinned = p
+	d.mu.Unlock()
+	return p, nil
 }
 
 // mintsLeft is the number of the delegate's next mint, or why there is none; the caller holds mu. extra are those that the batch
@@ -272,8 +311,8 @@ func (d *Desk) mintsLeft(hash string, extra uint64) (uint64, *Refusal) {
 	return number, nil
 }
 
-// mintOp spends nonce and mint; nothing is derived.
-func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
+// mintOp spends nonce and mint, and fills in what was kept; nothing is derived.
+func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string, kept *store.Mint) *op {
 	hash := q.request.DelegateHash()
 	return &op{build: func(b *batch) error {
 		if refusal := d.gateClient(q.client); refusal != nil {
@@ -313,12 +352,11 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
 		a.keyed.Delegate, a.keyed.Request, a.keyed.Bot = row.raw, q.raw, q.proof
 		a.keyed.Permits = permitsOf([]permitRow{{client.body, client.mac}, {now.body, now.mac}})
 		uses := q.request.Fields().MaxUses
-		a.write = func(tx *store.Tx) error {
-			return tx.AddMint(store.Mint{
-				Seq: a.entry.Seq, Mint: q.mint, Delegate: hash, Client: q.client, Bot: bot, At: a.entry.At, Request: q.raw,
-				Number: int64(number), MaxUses: uses,
-			})
+		*kept = store.Mint{
+			Seq: a.entry.Seq, Mint: q.mint, Delegate: hash, Client: q.client, Bot: bot, At: a.entry.At, Request: q.raw,
+			Number: int64(number), MaxUses: uses,
 		}
+		a.write = func(tx *store.Tx) error { return tx.AddMint(*kept) }
 		a.applied = func() {
 			if r := d.led.delegates[hash]; r != nil {
 				r.given += uses
@@ -330,6 +368,12 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
 
 // mintRow reads a mint, checked against the log. The caller does not hold mu.
 func (d *Desk) mintRow(mint string) (store.Mint, *envelope.MintRequest, *Refusal) {
+	d.mu.Lock()
+	known := d.records[mint]
+	d.mu.Unlock()
+	if known != nil {
+		return known.row, known.request, nil
+	}
 	row, err := d.db().Mint(mint)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -379,23 +423,25 @@ func (d *Desk) recordOf(ctx context.Context, row store.Mint, delegate *delegateR
 			return nil, asRefusal(err)
 		}
 	}
-	record, err := mintRecord(row, delegate, domain, owner, public.Address)
+	q, err := envelope.ParseMintRequest(row.Request)
+	if err != nil {
+		return nil, refuse(CodeRowEdited)
+	}
+	record, err := mintRecord(row, q, delegate, domain, owner, public.Address)
 	if err != nil {
 		return nil, refuseWith(CodeMalformed, err.Error())
 	}
-	out := &mintedRecord{address: public.Address, attestation: public.Attestation, record: record}
+	row.Address, row.Attestation = public.Address, public.Attestation
+	out := &mintedRecord{address: public.Address, attestation: public.Attestation, record: record, row: row, request: q}
 	d.mu.Lock()
+	if !stored {
+		d.names = append(d.names, mintName{row.Mint, public.Address, public.Attestation})
+	}
 	if len(d.records) >= maxMintRecords {
 		clear(d.records)
 	}
 	d.records[row.Mint] = out
 	d.mu.Unlock()
-	if !stored {
-		// For looking at: one that is lost is derived anew.
-		go func() {
-			_ = d.db().Do(func(tx *store.Tx) error { return tx.NameMint(row.Mint, public.Address, public.Attestation) })
-		}()
-	}
 	return out, nil
 }
 
@@ -419,11 +465,7 @@ func keptAddress(row store.Mint, delegate *delegateRow, domain *domainRow) (keys
 }
 
 // mintRecord makes the public action record of a mint: the same bytes each time.
-func mintRecord(row store.Mint, delegate *delegateRow, domain *domainRow, owner, address string) ([]byte, error) {
-	q, err := envelope.ParseMintRequest(row.Request)
-	if err != nil {
-		return nil, err
-	}
+func mintRecord(row store.Mint, q *envelope.MintRequest, delegate *delegateRow, domain *domainRow, owner, address string) ([]byte, error) {
 	env, err := delegate.parsed.MintedEnvelope(q, domain.projection.Info())
 	if err != nil {
 		return nil, err
@@ -443,11 +485,7 @@ func mintRecord(row store.Mint, delegate *delegateRow, domain *domainRow, owner,
 }
 
 // mintResult is the answer of mint.request.
-func (d *Desk) mintResult(ctx context.Context, q *mintAsked, delegate *delegateRow, domain *domainRow) (json.RawMessage, *Refusal) {
-	row, _, refusal := d.mintRow(q.mint)
-	if refusal != nil {
-		return nil, refusal
-	}
+func (d *Desk) mintResult(ctx context.Context, row store.Mint, delegate *delegateRow, domain *domainRow) (json.RawMessage, *Refusal) {
 	rec, refusal := d.recordOf(ctx, row, delegate, domain)
 	if refusal != nil {
 		return nil, refusal
