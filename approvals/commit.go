@@ -304,7 +304,16 @@ func (d *Desk) keep(k KeyProcess, acts []*act) error {
 			}
 		}
 	}
+	d.mu.Lock()
+	names := d.names
+	d.names = nil
+	d.mu.Unlock()
 	err := d.db().Do(func(tx *store.Tx) error {
+		for _, n := range names {
+			if err := tx.NameMint(n.mint, n.address, n.attestation); err != nil {
+				return err
+			}
+		}
 		for _, a := range acts {
 			if err := tx.AddEntry(store.Entry{
 				Seq: a.entry.Seq, Raw: a.entry.Raw(), Hash: a.entry.Hash(), Kind: string(a.entry.Kind), At: a.entry.At,

@@ -145,6 +145,7 @@ type Desk struct {
 	turn       int64                    // counts what was refused as suspended
 	records    map[string]*mintedRecord // of mints, by mint; bounded
 	expireNext int64                    // wall clock
+	names      []mintName               // to be written with what is written next
 }
 
 type requestKey struct{ client, id string }

@@ -271,7 +271,7 @@ type MintAgent interface {
 	// "delegate_hash","mints_left","seq","bounds_held","legitimacy"?}; mints_left is what was left after this mint.
 	MintRequest(ctx context.Context, request []byte) (json.RawMessage, error)
 	// MintSign signs a payload by a minted key. Result: {"signature","agent_address","mint","use","uses_left","record",
-	// "label","log_head","seq"}.
+	// "label","attestation","log_head","seq"}.
 	MintSign(ctx context.Context, ask MintSignAsk) (json.RawMessage, error)
 	// MintRecord gives {"record","label","mint","uses_left","attestation","legitimacy"?} of a mint of the proven bot.
 	MintRecord(ctx context.Context, mint string) (json.RawMessage, error)

@@ -37,6 +37,7 @@ const (
 type delegateRow struct {
 	raw    []byte // canonical, signed
 	parsed *envelope.MintDelegate
+	pinned *envelope.PinnedDelegate // once it was verified; guarded by the desk's lock
 	origin string
 	at     int64
 	end    deadline // of its window; never where it has no end
@@ -52,16 +53,16 @@ type delegateRow struct {
 // mintBatch is what a batch has added about mints, so that the next op of the batch counts on.
 type mintBatch struct {
 	numbers map[string]uint64 // mints, by delegate
-	nonces  map[string]string // mint, by delegate and nonce
+	nonces  map[string]bool   // by delegate and nonce
 	uses    map[string]uint64 // by mint
 }
 
-func (m *mintBatch) minted(delegate, nonce, mint string) {
+func (m *mintBatch) minted(delegate, nonce string) {
 	if m.numbers == nil {
-		m.numbers, m.nonces = map[string]uint64{}, map[string]string{}
+		m.numbers, m.nonces = map[string]uint64{}, map[string]bool{}
 	}
 	m.numbers[delegate]++
-	m.nonces[delegate+nonce] = mint
+	m.nonces[delegate+nonce] = true
 }
 
 func (m *mintBatch) used(mint string) {
@@ -76,6 +77,15 @@ type mintedRecord struct {
 	address     string
 	attestation []byte
 	record      []byte // canonical public action record
+	row         store.Mint
+	request     *envelope.MintRequest
+}
+
+// mintName is what was derived of a mint and is still to be kept, with whatever is written next: one that is lost is
+// derived anew.
+type mintName struct {
+	mint, address string
+	attestation   []byte
 }
 
 // readDelegates reads the signed delegates; their permits come afterwards.
@@ -172,8 +182,12 @@ func (d *Desk) boundsHeld(domain string) bool {
 
 func nonceHash(nonce string) string { return permit.SHA256([]byte(nonce)) }
 
-// errAgain says that the same is on its way in the same batch: it is asked for again once that is kept.
-var errAgain = errors.New("the same is being done")
+// errAgain says that the answer hangs on what is on its way in the same batch: it is asked for again once that is kept. A
+// refusal for something that a crash may undo would not be true.
+var errAgain = errors.New("it hangs on what is being done")
+
+// errMinted says that the same request was minted meanwhile.
+var errMinted = errors.New("minted already")
 
 // mintAsked is one MintRequest of a proven bot.
 type mintAsked struct {
@@ -206,9 +220,10 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 	if refusal == nil {
 		row, refusal = d.delegateOpen(hash)
 	}
-	known := false
+	var known bool
+	var reused *Refusal // told once nothing else is wrong
 	if refusal == nil {
-		known, refusal = d.minted(q)
+		known, reused = d.minted(q)
 	}
 	var domain *domainRow
 	if refusal == nil {
@@ -221,28 +236,83 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 	if refusal != nil {
 		return nil, refusal
 	}
-	if !known {
-		pins := envelope.Pins{DomainAddress: domain.projection.Address(), DomainHash: domain.permit.Hash}
-		report, verified := envelope.VerifyMintRequest(q.raw, row.raw, pins, now)
+	if !known || reused != nil {
+		pinned, refusal := d.pin(row, domain)
+		if refusal != nil {
+			return nil, refusal
+		}
+		report, verified := pinned.VerifyRequest(q.raw, now)
 		if !report.Valid || !report.Pinned {
-			return nil, boundRefusal(report, row.parsed, q.request, now)
+			refusal := boundRefusal(report, row.parsed, q.request, now)
+			if refusal.Code != CodeLegitimacy {
+				return nil, refusal
+			}
+			if reused == nil {
+				d.mu.Lock()
+				_, reused = d.mintsLeft(q.request.DelegateHash(), 0)
+				d.mu.Unlock()
+			}
+			if reused != nil {
+				return nil, reused
+			}
+			return nil, refusal
+		}
+		if reused != nil {
+			return nil, reused
 		}
 		env, err := verified.ActionEnvelope(domain.projection.Info())
 		if err != nil {
 			return nil, refuseWith(CodeMalformed, err.Error())
 		}
 		for again := true; again; {
-			err := d.do(d.mintOp(q, row, env.Hash()))
-			if again = errors.Is(err, errAgain); err != nil && !again {
+			var kept store.Mint
+			err := d.do(d.mintOp(q, row, env.Hash(), &kept))
+			if err == nil {
+				return d.mintResult(ctx, kept, row, domain)
+			}
+			if again = errors.Is(err, errAgain); !again && !errors.Is(err, errMinted) {
 				return nil, asRefusal(err)
 			}
 		}
 	}
-	return d.mintResult(ctx, q, row, domain)
+	kept, _, refusal := d.mintRow(q.mint)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return d.mintResult(ctx, kept, row, domain)
 }
 
-// mintOp spends nonce and mint; nothing is derived. Where the request was minted meanwhile it does nothing.
-func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
+// pin verifies a delegate against its domain, once.
+func (d *Desk) pin(row *delegateRow, domain *domainRow) (*envelope.PinnedDelegate, *Refusal) {
+	d.mu.Lock()
+	known := row.pinned
+	d.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	p, report := envelope.NewPinnedDelegate(row.raw, envelope.Pins{DomainAddress: domain.projection.Address(), DomainHash: domain.permit.Hash})
+	if p == nil {
+		return nil, boundRefusal(report, row.parsed, nil, 0)
+	}
+	d.mu.Lock()
+	row.pinned = p
+	d.mu.Unlock()
+	return p, nil
+}
+
+// mintsLeft is the number of the delegate's next mint, or why there is none; the caller holds mu. extra are those that the batch
+// under way has added.
+func (d *Desk) mintsLeft(hash string, extra uint64) (uint64, *Refusal) {
+	st, _ := d.led.state.Delegate(hash)
+	number := st.Minted + extra + 1
+	if number > uint64(st.Mints) {
+		return 0, bounded(CodeMintsSpent, "maxMints", st.Mints, number)
+	}
+	return number, nil
+}
+
+// mintOp spends nonce and mint, and fills in what was kept; nothing is derived.
+func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string, kept *store.Mint) *op {
 	hash := q.request.DelegateHash()
 	return &op{build: func(b *batch) error {
 		if refusal := d.gateClient(q.client); refusal != nil {
@@ -256,19 +326,19 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
 			if refusal != nil {
 				return refusal
 			}
-			return nil
+			return errMinted
 		}
-		switch other, ok := b.mints.nonces[hash+q.nonce]; {
-		case ok && other == q.mint:
+		if b.mints.nonces[hash+q.nonce] {
 			return errAgain
-		case ok:
-			return bounded(CodeNonceReused, "nonce", q.request.Fields().Nonce, q.request.Fields().Nonce)
+		}
+		number, refusal := d.mintsLeft(hash, b.mints.numbers[hash])
+		if refusal != nil && b.mints.numbers[hash] > 0 {
+			return errAgain
+		}
+		if refusal != nil {
+			return refusal
 		}
 		st, _ := d.led.state.Delegate(hash)
-		number := st.Minted + b.mints.numbers[hash] + 1
-		if number > uint64(st.Mints) {
-			return bounded(CodeMintsSpent, "maxMints", st.Mints, number)
-		}
 		client := d.led.clients[q.client]
 		bot := strings.ToLower(q.request.BotAddress())
 		a, err := b.add(journal.KindCapabilityMinted, journal.CapabilityMinted{
@@ -278,16 +348,15 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
 		if err != nil {
 			return err
 		}
-		b.mints.minted(hash, q.nonce, q.mint)
+		b.mints.minted(hash, q.nonce)
 		a.keyed.Delegate, a.keyed.Request, a.keyed.Bot = row.raw, q.raw, q.proof
 		a.keyed.Permits = permitsOf([]permitRow{{client.body, client.mac}, {now.body, now.mac}})
 		uses := q.request.Fields().MaxUses
-		a.write = func(tx *store.Tx) error {
-			return tx.AddMint(store.Mint{
-				Seq: a.entry.Seq, Mint: q.mint, Delegate: hash, Client: q.client, Bot: bot, At: a.entry.At, Request: q.raw,
-				Number: int64(number), MaxUses: uses,
-			})
+		*kept = store.Mint{
+			Seq: a.entry.Seq, Mint: q.mint, Delegate: hash, Client: q.client, Bot: bot, At: a.entry.At, Request: q.raw,
+			Number: int64(number), MaxUses: uses,
 		}
+		a.write = func(tx *store.Tx) error { return tx.AddMint(*kept) }
 		a.applied = func() {
 			if r := d.led.delegates[hash]; r != nil {
 				r.given += uses
@@ -299,6 +368,12 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string) *op {
 
 // mintRow reads a mint, checked against the log. The caller does not hold mu.
 func (d *Desk) mintRow(mint string) (store.Mint, *envelope.MintRequest, *Refusal) {
+	d.mu.Lock()
+	known := d.records[mint]
+	d.mu.Unlock()
+	if known != nil {
+		return known.row, known.request, nil
+	}
 	row, err := d.db().Mint(mint)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -348,23 +423,25 @@ func (d *Desk) recordOf(ctx context.Context, row store.Mint, delegate *delegateR
 			return nil, asRefusal(err)
 		}
 	}
-	record, err := mintRecord(row, delegate, domain, owner, public.Address)
+	q, err := envelope.ParseMintRequest(row.Request)
+	if err != nil {
+		return nil, refuse(CodeRowEdited)
+	}
+	record, err := mintRecord(row, q, delegate, domain, owner, public.Address)
 	if err != nil {
 		return nil, refuseWith(CodeMalformed, err.Error())
 	}
-	out := &mintedRecord{address: public.Address, attestation: public.Attestation, record: record}
+	row.Address, row.Attestation = public.Address, public.Attestation
+	out := &mintedRecord{address: public.Address, attestation: public.Attestation, record: record, row: row, request: q}
 	d.mu.Lock()
+	if !stored {
+		d.names = append(d.names, mintName{row.Mint, public.Address, public.Attestation})
+	}
 	if len(d.records) >= maxMintRecords {
 		clear(d.records)
 	}
 	d.records[row.Mint] = out
 	d.mu.Unlock()
-	if !stored {
-		// For looking at: one that is lost is derived anew.
-		go func() {
-			_ = d.db().Do(func(tx *store.Tx) error { return tx.NameMint(row.Mint, public.Address, public.Attestation) })
-		}()
-	}
 	return out, nil
 }
 
@@ -388,11 +465,7 @@ func keptAddress(row store.Mint, delegate *delegateRow, domain *domainRow) (keys
 }
 
 // mintRecord makes the public action record of a mint: the same bytes each time.
-func mintRecord(row store.Mint, delegate *delegateRow, domain *domainRow, owner, address string) ([]byte, error) {
-	q, err := envelope.ParseMintRequest(row.Request)
-	if err != nil {
-		return nil, err
-	}
+func mintRecord(row store.Mint, q *envelope.MintRequest, delegate *delegateRow, domain *domainRow, owner, address string) ([]byte, error) {
 	env, err := delegate.parsed.MintedEnvelope(q, domain.projection.Info())
 	if err != nil {
 		return nil, err
@@ -412,11 +485,7 @@ func mintRecord(row store.Mint, delegate *delegateRow, domain *domainRow, owner,
 }
 
 // mintResult is the answer of mint.request.
-func (d *Desk) mintResult(ctx context.Context, q *mintAsked, delegate *delegateRow, domain *domainRow) (json.RawMessage, *Refusal) {
-	row, _, refusal := d.mintRow(q.mint)
-	if refusal != nil {
-		return nil, refusal
-	}
+func (d *Desk) mintResult(ctx context.Context, row store.Mint, delegate *delegateRow, domain *domainRow) (json.RawMessage, *Refusal) {
 	rec, refusal := d.recordOf(ctx, row, delegate, domain)
 	if refusal != nil {
 		return nil, refusal
@@ -444,13 +513,15 @@ func (d *Desk) mintResult(ctx context.Context, q *mintAsked, delegate *delegateR
 
 // mintUse is one payload to be signed by a minted key.
 type mintUse struct {
-	r       *request
-	proof   *keys.BotProof
-	row     store.Mint
-	request *envelope.MintRequest
-	payload []byte
-	digest  string
-	record  *mintedRecord
+	r        *request
+	proof    *keys.BotProof
+	row      store.Mint
+	request  *envelope.MintRequest
+	payload  []byte
+	domain   string // domainHash
+	envelope string // hash of the record's action envelope
+	digest   string
+	record   *mintedRecord
 }
 
 // mintSign signs a payload by a minted key of the proven bot.
@@ -548,7 +619,7 @@ func (d *Desk) understandUse(ctx context.Context, u *mintUse) *Refusal {
 		return bounded(CodeMintExpired, "timeWindow", w.NotAfter, now)
 	}
 	sum := p.Digest()
-	u.digest = "0x" + hex.EncodeToString(sum[:])
+	u.digest, u.domain, u.envelope = "0x"+hex.EncodeToString(sum[:]), env.DomainHash(), env.Hash()
 	u.record, refusal = d.recordOf(ctx, u.row, delegate, domain)
 	return refusal
 }
@@ -573,6 +644,9 @@ func (d *Desk) signUse(u *mintUse) error {
 	d.requests[key] = u.r
 	d.mu.Unlock()
 	err := d.do(d.useOp(u))
+	for errors.Is(err, errAgain) {
+		err = d.do(d.useOp(u))
+	}
 	if err == nil {
 		return nil
 	}
@@ -599,12 +673,15 @@ func (d *Desk) useOp(u *mintUse) *op {
 			return refuse(CodeUnknownMint)
 		}
 		use := m.Uses + b.mints.uses[u.row.Mint] + 1
+		if use > uint64(limit) && b.mints.uses[u.row.Mint] > 0 {
+			return errAgain
+		}
 		if use > uint64(limit) {
 			return bounded(CodeMintUsesSpent, "maxUses", limit, use)
 		}
 		a, err := b.add(journal.KindMintedSigned, journal.MintedSigned{
 			Request: u.r.key.id, Client: u.r.key.client, Session: u.r.session, Bot: u.row.Bot, Delegate: u.row.Delegate,
-			Nonce: nonce, Mint: u.row.Mint, Digest: u.digest, Address: u.record.address, Use: use,
+			Nonce: nonce, Mint: u.row.Mint, DomainHash: u.domain, EnvelopeHash: u.envelope, Digest: u.digest, Address: u.record.address, Use: use,
 		})
 		if err != nil {
 			return err
@@ -644,7 +721,9 @@ func (d *Desk) useOp(u *mintUse) *op {
 // usedResult is the answer of mint.sign, as canonical JSON. Its parts are canonical already, or need no escaping.
 func usedResult(a *act, u *mintUse, use uint64, limit int64) []byte {
 	out := make([]byte, 0, 512+len(u.record.record)+len(a.answer.Head))
-	out = append(out, `{"agent_address":"`+a.answer.Address+`","label":"`+labelAsserted+`","log_head":`...)
+	out = append(out, `{"agent_address":"`+a.answer.Address+`","attestation":`...)
+	out = append(out, u.record.attestation...)
+	out = append(out, `,"label":"`+labelAsserted+`","log_head":`...)
 	out = append(out, a.answer.Head...)
 	out = append(out, `,"mint":"`+u.row.Mint+`","record":`...)
 	out = append(out, u.record.record...)
@@ -660,7 +739,7 @@ func usedResult(a *act, u *mintUse, use uint64, limit int64) []byte {
 // usedFits checks a stored answer of mint.sign against its entry and its payload.
 func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 	v, err := jcs.Parse(row.Answer, jcs.Binding)
-	if err != nil || v.Kind() != jcs.Object || v.Len() != 9 {
+	if err != nil || v.Kind() != jcs.Object || v.Len() != 10 {
 		return false
 	}
 	seq, ok := v.Get("seq").Int()
@@ -670,7 +749,12 @@ func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 		return false
 	}
 	rec, err := envelope.ParseRecord(v.Get("record").Canonical())
-	if err != nil || rec.AgentAddress() != b.Address {
+	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash || rec.Envelope().DomainHash() != b.DomainHash {
+		return false
+	}
+	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), envelope.AddressAttestation{
+		DomainHash: rec.Envelope().DomainHash(), ActionEnvelopeHash: rec.Envelope().Hash(), AgentAddress: b.Address,
+	}, envelope.Pins{DomainAddress: rec.Domain().Address()}).Valid {
 		return false
 	}
 	h, err := journal.ParseHead(v.Get("log_head").Canonical())

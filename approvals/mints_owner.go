@@ -53,7 +53,7 @@ func (d *Desk) delegateView(row *delegateRow) DelegateView {
 	if !ok || row.body == nil {
 		return out
 	}
-	out.MadeAt, out.WhileAway = st.MadeAt, row.permit.WhileAway
+	out.MadeAt, out.WhileAway, out.Name = st.MadeAt, row.permit.WhileAway, row.permit.Name
 	out.Mints, out.Minted, out.Uses = st.Mints, int64(st.Minted), int64(st.Uses)
 	now, w := d.clock.Now(), out.Bounds
 	switch {
@@ -155,6 +155,9 @@ func delegateWarnings(m *envelope.MintDelegate, now int64) []DelegateWarning {
 // PlanDelegate implements [MintOwner].
 func (v ownerView) PlanDelegate(f DelegateForm) (DelegatePlan, error) {
 	d := v.d
+	if f.Name = strings.TrimSpace(f.Name); f.Name != "" && !nameOK(f.Name) {
+		return DelegatePlan{}, refuse(OutcomeName)
+	}
 	nonce, err := d.random(32)
 	if err != nil {
 		return DelegatePlan{}, refuse(CodeInternal)
@@ -192,7 +195,9 @@ func (v ownerView) PlanDelegate(f DelegateForm) (DelegatePlan, error) {
 	if err != nil {
 		return DelegatePlan{}, refuseWith(CodeMalformed, err.Error())
 	}
-	return d.plan(m, f.WhileAway, f.Examples), nil
+	p := d.plan(m, f.WhileAway, f.Examples)
+	p.Name = f.Name
+	return p, nil
 }
 
 // plan shows a delegate that is to be signed; the caller holds mu.
@@ -212,12 +217,12 @@ func (d *Desk) plan(m *envelope.MintDelegate, away bool, examples []string) Dele
 
 // delegatePermitOp writes down a delegate that is issued or admitted, with a new permit. Its time is drawn once, so that a passkey can
 // confirm the row.
-func (d *Desk) delegatePermitOp(m *envelope.MintDelegate, mints int64, away, admitted bool, c *behind) *op {
+func (d *Desk) delegatePermitOp(m *envelope.MintDelegate, mints int64, name string, away, admitted bool, c *behind) *op {
 	began, hash, domain := d.clock.Now(), m.Hash(), m.Fields().DomainHash
 	return &op{alone: true, anchor: true, build: func(b *batch) error {
 		row := permit.Delegate{
 			Type: permit.TypeDelegate, V: 1, Hash: hash, DomainHash: domain, Mints: mints, Admitted: admitted,
-			MadeAt: min(began, b.now), WhileAway: away,
+			MadeAt: min(began, b.now), WhileAway: away, Name: name,
 		}
 		body, err := permit.Encode(row)
 		if err != nil {
@@ -277,8 +282,11 @@ func (v ownerView) IssueDelegate(ctx context.Context, p DelegatePlan) (Outcome, 
 	if now := d.clock.Now(); err != nil || now-at > planMS || at > now+clockToleranceMS {
 		return Outcome{Code: CodePlanOld}, nil
 	}
+	if p.Name != "" && !nameOK(p.Name) {
+		return Outcome{Code: OutcomeName}, nil
+	}
 	c := &behind{}
-	out, err := outcomeOf(d.confirmed(ctx, "delegate", "", c, d.delegatePermitOp(m, m.Fields().MaxMints, p.WhileAway, false, c)))
+	out, err := outcomeOf(d.confirmed(ctx, "delegate", "", c, d.delegatePermitOp(m, m.Fields().MaxMints, p.Name, p.WhileAway, false, c)))
 	if out.Code == OutcomeDone {
 		out.Delegate = m.Hash()
 	}
@@ -357,7 +365,7 @@ func (v ownerView) AdmitDelegate(ctx context.Context, hash string, mints int64) 
 		return Outcome{Code: CodeNoMintsLeft}, nil
 	}
 	c := &behind{}
-	out, err := outcomeOf(d.confirmed(ctx, "admit", "", c, d.delegatePermitOp(row.parsed, mints, false, true, c)))
+	out, err := outcomeOf(d.confirmed(ctx, "admit", "", c, d.delegatePermitOp(row.parsed, mints, "", false, true, c)))
 	if out.Code == OutcomeDone {
 		out.Delegate = hash
 	}

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"vault/approvals"
-	"vault/approvals/keys"
+	"vault/approvals/receipt"
 	"vault/derive"
 	"vault/derive/envelope"
 )
@@ -153,7 +150,7 @@ func mintWorld(t *testing.T) (*world, *bot) {
 func (w *world) form(b *bot) approvals.DelegateForm {
 	from, to := w.clock.Now()-1000, w.clock.Now()+int64(24*time.Hour/time.Millisecond)
 	return approvals.DelegateForm{
-		DomainHash: w.owner.Domains()[0].Hash, Operations: []string{"send-message"}, Resources: []string{"thread:*"},
+		Name: "support", DomainHash: w.owner.Domains()[0].Hash, Operations: []string{"send-message"}, Resources: []string{"thread:*"},
 		BotPolicy: envelope.BotSet, Bots: []string{b.address}, IndexMax: 9, MaxMints: 3, MaxUsesPerAction: 2, NotBefore: &from, NotAfter: &to,
 	}
 }
@@ -245,6 +242,17 @@ func TestMintFromEndToEnd(t *testing.T) {
 	if !att.Valid || !att.Pinned {
 		t.Errorf("%+v", att)
 	}
+	rawReceipt, err := w.owner.Receipt(context.Background(), use.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := receipt.Parse(rawReceipt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := rec.Verify(receipt.Pins{LogKey: w.owner.Status().Public.LogKey, DomainAddress: w.owner.Domains()[0].Address}); !r.Valid || !r.LogPinned || !r.SignerPinned || r.By != "delegate" {
+		t.Errorf("%+v", r)
+	}
 	// The same request id again: the same signature, nothing spent.
 	if same, err := b.use("u1", got.Mint, payload); err != nil || same.Signature != use.Signature || same.Seq != use.Seq {
 		t.Errorf("%+v, %v", same, err)
@@ -259,7 +267,7 @@ func TestMintFromEndToEnd(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	v := w.delegate(hash)
-	if v.State != approvals.DelegateActive || v.Minted != 1 || v.MintsLeft != 2 || v.Uses != 2 || v.UsesLeft != 0 || v.LastUse == 0 || v.Origin != "issued" {
+	if v.State != approvals.DelegateActive || v.Minted != 1 || v.MintsLeft != 2 || v.Uses != 2 || v.UsesLeft != 0 || v.LastUse == 0 || v.Origin != "issued" || v.Name != "support" {
 		t.Errorf("%+v", v)
 	}
 	mints, err := w.owner.Mints(approvals.MintFilter{Delegate: hash})
@@ -297,8 +305,3 @@ func TestMintFromEndToEnd(t *testing.T) {
 	}
 	w.verified()
 }
-
-var _ = fmt.Sprint
-var _ = strings.Repeat
-var _ sync.Mutex
-var _ keys.Act

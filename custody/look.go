@@ -102,9 +102,23 @@ func readSealed(dir string, evidence ...string) ([]byte, error) {
 	return nil, ErrNoVault
 }
 
+// readTries is how often the sealed file is looked at anew when it was replaced meanwhile, as by an anchor.
+const readTries = 5
+
+var errReplaced = errors.New("it was replaced while it was opened")
+
 // readFile reads the sealed file: a regular file that is not a link, of at most
 // the size that can be one.
-func readFile(dir string) ([]byte, error) {
+func readFile(dir string) (b []byte, err error) {
+	for range readTries {
+		if b, err = readOnce(dir); !errors.Is(err, errReplaced) {
+			break
+		}
+	}
+	return b, err
+}
+
+func readOnce(dir string) ([]byte, error) {
 	if err := checkDir(dir); err != nil {
 		return nil, err
 	}
@@ -121,8 +135,12 @@ func readFile(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("read sealed file: %w", err)
 	}
 	defer f.Close()
-	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
-		return nil, errors.Join(errors.New("read sealed file: it was replaced while it was opened"), err)
+	opened, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read sealed file: %w", err)
+	}
+	if !os.SameFile(info, opened) {
+		return nil, fmt.Errorf("read sealed file: %w", errReplaced)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {

@@ -356,7 +356,7 @@ func (d *desk) clientRow(id, name string) (journal.ClientPaired, permit.Client, 
 	return journal.ClientPaired{Client: id, Name: name, By: "click", PermitSHA256: permit.SHA256(body)}, c, body
 }
 
-func encode[T permit.Client | permit.Domain | permit.Grant](t testing.TB, row T) []byte {
+func encode[T permit.Client | permit.Domain | permit.Grant | permit.Delegate](t testing.TB, row T) []byte {
 	t.Helper()
 	body, err := permit.Encode(row)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 const (
 	maxMinted = 4096
 	maxBots   = 4096
+	maxPinned = 1024
 	// clockTolerance is how far the clock may stand before the log's latest entry.
 	clockTolerance = 2 * 60_000
 )
@@ -57,7 +58,7 @@ func newDelegateRow(e journal.Entry, a keys.Act, digest string, want permit.Dele
 	if err != nil || !madeAt(got.MadeAt, e, "passkey") {
 		return nil, errPermitForm
 	}
-	want.Type, want.V, want.MadeAt, want.WhileAway = permit.TypeDelegate, 1, got.MadeAt, got.WhileAway
+	want.Type, want.V, want.MadeAt, want.WhileAway, want.Name = permit.TypeDelegate, 1, got.MadeAt, got.WhileAway, got.Name
 	if got != want {
 		return nil, errPermitForm
 	}
@@ -189,10 +190,13 @@ func (s *Signer) verifiedMint(delegate, request []byte, domainHash string) (*min
 	key := [32]byte(sum.Sum(nil))
 	m := s.minted[key]
 	if m == nil {
-		report, verified := envelope.VerifyMintRequest(request, delegate, envelope.Pins{DomainAddress: domain.Address(), DomainHash: domainHash}, late)
+		pinned, err := s.pinnedDelegate(delegate, domain)
+		if err != nil {
+			return nil, err
+		}
+		report, verified := pinned.VerifyRequest(request, late)
 		if !report.Valid || !report.Pinned {
-			d, _ := envelope.ParseMintDelegate(delegate)
-			bound, _ := envelope.FirstBound(report, d, nil, late)
+			bound, _ := envelope.FirstBound(report, pinned.Delegate(), nil, late)
 			return nil, refuse(bound.Code, "delegate or request is not valid: "+bound.Code)
 		}
 		if !bytes.Equal(verified.Request().Canonical(), request) || !bytes.Equal(verified.Delegate().Canonical(), delegate) {
@@ -216,6 +220,24 @@ func (s *Signer) verifiedMint(delegate, request []byte, domainHash string) (*min
 		return nil, refuse(journal.CodeDelegateExpired, "the delegate is past its end")
 	}
 	return m, nil
+}
+
+// pinnedDelegate verifies a delegate against its domain, once for the same bytes.
+func (s *Signer) pinnedDelegate(raw []byte, domain *envelope.Projection) (*envelope.PinnedDelegate, error) {
+	key := sha256.Sum256(append([]byte(domain.Address()+"\n"), raw...))
+	if p := s.delegates[key]; p != nil {
+		return p, nil
+	}
+	p, report := envelope.NewPinnedDelegate(raw, envelope.Pins{DomainAddress: domain.Address(), DomainHash: domain.Info().Hash()})
+	if p == nil {
+		bound, _ := envelope.FirstBound(report, nil, nil, 0)
+		return nil, refuse(bound.Code, "the delegate is not a valid one of its domain")
+	}
+	if len(s.delegates) >= maxPinned {
+		clear(s.delegates)
+	}
+	s.delegates[key] = p
+	return p, nil
 }
 
 // asksFor is what both acts of a bot ask for: its client, its address, its delegate, its request.
@@ -261,6 +283,9 @@ func (s *Signer) guardMintedSigned(b journal.MintedSigned, a keys.Act) (passed, 
 	m, err := s.asksFor(b.Client, b.Bot, b.Delegate, b.Nonce, b.Mint, a)
 	if err != nil {
 		return passed{}, err
+	}
+	if m.envelope.Hash() != b.EnvelopeHash {
+		return passed{}, refuse("wrong_envelope", "the entry names another action envelope than the request's")
 	}
 	f := m.verified.Request().Fields()
 	early, late := s.clock.read()
@@ -490,22 +515,26 @@ func (s *Signer) mintSays(e journal.Entry, a keys.Act) ([]string, error) {
 		}
 		return append(first, permit.DelegateSays(d, domain.Info().DomainID(), quoted)...), nil
 	}
-	away := func() []string {
+	ofRow := func() (out []string) {
 		for _, p := range a.Permits {
-			if d, err := permit.ParseDelegate(p.Body); err == nil && d.WhileAway {
-				return []string{"It goes on while the screen is locked."}
+			d, err := permit.ParseDelegate(p.Body)
+			if err == nil && d.Name != "" {
+				out = append(out, "Your name for the bot: "+quoted(d.Name))
+			}
+			if err == nil && d.WhileAway {
+				out = append(out, "It goes on while the screen is locked.")
 			}
 		}
-		return nil
+		return out
 	}
 	switch b := e.Decoded().(type) {
 	case journal.DelegateIssued:
 		out, err := delegate(b.DomainHash, "Let bots have capabilities minted, without asking you each time.")
-		return append(out, away()...), err
+		return append(out, ofRow()...), err
 	case journal.DelegateAdmitted:
 		out, err := delegate(b.DomainHash, "Admit a delegate of which is not known here what was minted under it before.",
 			"Here, capabilities to be minted at most: "+strconv.FormatInt(b.Mints, 10))
-		return append(out, away()...), err
+		return append(out, ofRow()...), err
 	case journal.DelegateResumed:
 		known, _ := s.state.Delegate(b.Delegate)
 		return delegate(known.DomainHash, "Resume a paused delegate.")
@@ -527,7 +556,7 @@ func (s *Signer) mintSays(e journal.Entry, a keys.Act) ([]string, error) {
 
 // dropMints forgets what is remembered of mint delegation, and makes the key of a new opening's nonces.
 func (s *Signer) dropMints() error {
-	s.minted, s.bots = map[[32]byte]*minted{}, map[[32]byte]struct{}{}
+	s.minted, s.bots, s.delegates = map[[32]byte]*minted{}, map[[32]byte]struct{}{}, map[[32]byte]*envelope.PinnedDelegate{}
 	_, err := io.ReadFull(s.cfg.Custody.Rand, s.botKey[:])
 	return err
 }

@@ -113,6 +113,7 @@ type Signer struct {
 	permits   map[[32]byte]any                      // public: rows whose MAC was right, read or nil, by digest
 	envelopes map[[32]byte]*envelope.ActionEnvelope // public, by digest of the bytes received
 	minted    map[[32]byte]*minted                  // public, by digest of delegate and request
+	delegates map[[32]byte]*envelope.PinnedDelegate // public, by digest of issuer and delegate
 	bots      map[[32]byte]struct{}                 // proofs of bots that were right, by digest
 	botKey    [32]byte                              // of the nonces given to bots since the opening
 
@@ -372,7 +373,7 @@ func (s *Signer) shut() {
 	s.keys.Destroy()
 	s.vault, s.keys, s.phase = nil, nil, phaseShut
 	s.state, s.domains, s.addresses, s.permits, s.envelopes = nil, nil, nil, nil, nil
-	s.minted, s.bots = nil, nil
+	s.minted, s.bots, s.delegates = nil, nil, nil
 	clear(s.botKey[:])
 	s.load = loading{}
 }

@@ -84,6 +84,11 @@ var ceremonyTitles = map[string]string{
 	"card":       "Confirm the export of the owner card with your passkey",
 	"socket":     "Confirm the socket for another user with your passkey",
 	"readmit":    "Confirm with your passkey that it may be used again",
+
+	"delegate":    "Confirm the delegate with your passkey",
+	"admit":       "Confirm with your passkey that the delegate is in force here",
+	"resume":      "Confirm with your passkey that the delegate goes on",
+	"mint_export": "Confirm with your passkey that mint material leaves the vault",
 }
 
 const presence = "A passkey shows presence and verification: its holder was here and verified themselves. It does not show that anything was read."

@@ -16,6 +16,7 @@ var rail = []struct{ page, name, icon string }{
 	{"inbox", "Inbox", "inbox"},
 	{"agents", "Agents", "agent"},
 	{"domains", "Domains", "domain"},
+	{"delegates", "Delegates", "delegate"},
 	{"activity", "Activity", "activity"},
 	{"settings", "Settings", "settings"},
 }
@@ -63,6 +64,7 @@ func (u *UI) pages() fyne.CanvasObject {
 		page = u.log.view(u)
 	case "settings":
 		page = u.set.view(u)
+	case "delegates": // has columns of its own
 	default:
 		page = u.inbox()
 	}
@@ -70,19 +72,25 @@ func (u *UI) pages() fyne.CanvasObject {
 	for _, b := range u.banners() {
 		top = append(top, b, parts.Space(0, 18))
 	}
-	body := parts.Pad(24, 32, 32, 32, parts.Column(0, append(top, page)...))
-	s := u.scroll[u.page]
-	if s == nil {
-		s = parts.NewScroll(body)
-		u.scroll[u.page] = s
+	var view fyne.CanvasObject
+	if u.page == "delegates" {
+		view = u.delegates.columns(u, top)
 	} else {
-		s.Set(body)
+		body := parts.Pad(24, 32, 32, 32, parts.Column(0, append(top, page)...))
+		s := u.scroll[u.page]
+		if s == nil {
+			s = parts.NewScroll(body)
+			u.scroll[u.page] = s
+		} else {
+			s.Set(body)
+		}
+		view = s
 	}
 	var below []fyne.CanvasObject
 	if st.Public.Passkeys == 0 {
 		below = append(below, clickStrip(32))
 	}
-	paper := stack(nil, parts.Over(look.NewBox(look.Paper, "", 0), s), below...)
+	paper := stack(nil, parts.Over(look.NewBox(look.Paper, "", 0), view), below...)
 	return container.New(&railLayout{}, side, look.Rule(), paper)
 }
 

@@ -43,6 +43,8 @@ type Options struct {
 	Go func(func())
 	// Export makes a new file for the owner and says where. It is called by Go. Nil hides exports.
 	Export func(name string) (file File, path string, err error)
+	// Read reads a file that the owner names, of at most 8 MiB. It is called by Go. Nil hides it.
+	Read func(path string) ([]byte, error)
 	// BackupFile proposes the path of a backup. Nil hides backups.
 	BackupFile func() string
 	// Keyring says whether a keyring answers here, for the choice of what opens a new vault. It is
@@ -77,15 +79,16 @@ type UI struct {
 		of *banner // the banner that offers it
 		do func()
 	}
-	busy    string // what the vault is doing for the owner, or ""
-	first   firstRun
-	agents  agentsPage
-	domains domainsPage
-	log     activityPage
-	set     settingsPage
-	asking  *asking // confirmation that no open sheet shows, or nil
-	waiting map[string]bool
-	touched time.Time
+	busy      string // what the vault is doing for the owner, or ""
+	first     firstRun
+	agents    agentsPage
+	delegates delegatesPage
+	domains   domainsPage
+	log       activityPage
+	set       settingsPage
+	asking    *asking // confirmation that no open sheet shows, or nil
+	waiting   map[string]bool
+	touched   time.Time
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -96,6 +99,7 @@ type UI struct {
 	again   bool
 	filter  approvals.EventFilter
 	asks    string // row of the moment that is open, whose questions are followed, or ""
+	mints   minted
 }
 
 // state is everything the pages show, taken at one time.
@@ -117,6 +121,11 @@ type state struct {
 
 	Sockets   []approvals.SocketView
 	Suspended []approvals.SuspendedView
+
+	Delegates []approvals.DelegateView
+	MintsOf   string // delegate that Mints and MintUses are of
+	Mints     []approvals.MintView
+	MintUses  []approvals.MintUse
 }
 
 // banner is a remark of the vault on the page that is open.
@@ -215,7 +224,7 @@ func (u *UI) changed() {
 func (u *UI) load() {
 	for {
 		u.mu.Lock()
-		filter, asks := u.filter, u.asks
+		filter, asks, mints := u.filter, u.asks, u.mints
 		u.mu.Unlock()
 		s := state{Status: u.owner.Status(), Inbox: u.owner.Inbox(), Domains: u.owner.Domains(), Clients: u.owner.Clients(), Settings: u.owner.Settings()}
 		if v, open := u.owner.Ceremony(); open {
@@ -241,6 +250,8 @@ func (u *UI) load() {
 			if clicks, err := u.owner.ClickRates(u.opts.Now().Add(-clicksFor).UnixMilli()); err == nil {
 				s.Clicks = clicks
 			}
+			s.Delegates = u.owner.Delegates()
+			u.loadMints(&s, mints)
 			if asks != "" {
 				if doc, err := u.owner.Open(u.ctx, asks); err == nil && doc.Moment != nil {
 					s.Asks = doc.Moment.Asks
@@ -370,6 +381,7 @@ func (u *UI) open(page string) {
 	if u.page != page {
 		u.page, u.banner, u.note = page, nil, nil
 		u.agents.asking, u.agents.renaming = "", ""
+		u.delegates.asking, u.delegates.form, u.delegates.bringing = "", nil, nil
 	}
 	u.rebuild()
 	if s := u.scroll[page]; s != nil {

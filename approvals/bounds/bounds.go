@@ -148,6 +148,28 @@ var remarks = map[string][2]string{
 	"one_bot_many_addresses": {"An address stands twice", "It counts once."},
 }
 
+// Refused gives the owner's words for why something about a delegate was not done: what is so, and what did
+// not happen with what to do. It is false for a code that is none of those.
+func Refused(code string) (what, more string, ok bool) {
+	r, ok := refused[code]
+	return r[0], r[1], ok
+}
+
+var refused = map[string][2]string{
+	"delegate_malformed": {"That is no mint delegate", "Nothing was brought in."},
+	"delegate_signature": {"It is not signed by the issuer that it names", "Nothing was brought in."},
+	"delegate_issuer":    {"Its issuer is no domain of this vault", "Nothing was brought in. It belongs to another vault, or to a domain that is not here."},
+	"delegate_summary":   {"What is said of its domain is about another one", "Nothing was brought in. Get it again from where it was issued."},
+	"delegate_exists":    {"This delegate is here already", "Nothing was changed."},
+	"unknown_domain":     {"Its domain is not in this vault", "Nothing was changed. Make the domain with the same names first; its address follows from them."},
+	"mints_range":        {"That is no number of keys this delegate can make", "Nothing was changed."},
+	"plan_old":           {"The form was open for more than ten minutes", "Nothing was signed. Look at it again, then issue it."},
+	"recipient":          {"That is no recipient that age knows", "Nothing left the vault. Copy it from the one who will open it."},
+	"delegate_ended":     {"This delegate was revoked", "Nothing was changed."},
+	"delegate_expired":   {"This delegate is over", "Nothing was changed."},
+	"unknown_delegate":   {"There is no such delegate any more", "Nothing was changed."},
+}
+
 // Rule explains the wildcard, for the form on which a delegate is made.
 const Rule = "A resource covers itself. One that ends in :* covers everything that begins with the part before the colon, such as thread:* for thread:7 and thread:a:b. It does not cover the bare word thread. * alone covers everything."
 

@@ -81,6 +81,15 @@ func TestRemarks(t *testing.T) {
 			t.Errorf("%s: %q, %q", c, what, more)
 		}
 	}
+	for c := range refused {
+		what, more, ok := Refused(c)
+		if !ok || what == "" || strings.HasSuffix(what, ".") || !strings.HasSuffix(more, ".") {
+			t.Errorf("%s: %q, %q", c, what, more)
+		}
+	}
+	if _, _, ok := Refused("never_heard"); ok {
+		t.Error("a code that nobody uses has words")
+	}
 	if _, _, ok := Remark("never_heard"); ok || len(Codes()) != 12 {
 		t.Errorf("%d codes", len(Codes()))
 	}

@@ -94,9 +94,12 @@ type MintedSigned struct {
 	Delegate string `json:"delegate"`
 	Nonce    string `json:"nonce"`
 	Mint     string `json:"mint"`
-	Digest   string `json:"digest"`  // Keccak-256 that was signed, 0x and 64 hex digits
-	Address  string `json:"address"` // the address that signed
-	Use      uint64 `json:"use"`     // which use of this minted key, from 1
+	// DomainHash and EnvelopeHash are those of the minted capability's record.
+	DomainHash   string `json:"domain_hash"`
+	EnvelopeHash string `json:"envelope_hash"`
+	Digest       string `json:"digest"`  // Keccak-256 that was signed, 0x and 64 hex digits
+	Address      string `json:"address"` // the address that signed
+	Use          uint64 `json:"use"`     // which use of this minted key, from 1
 }
 
 // MintExported is the body of mint.exported: whoever has the recipient's key can derive every minted key of the domain.
@@ -150,16 +153,18 @@ var mintBodies = map[Kind]func(*strict.Object) any{
 	},
 	KindMintedSigned: func(o *strict.Object) any {
 		return MintedSigned{
-			Request:  o.Text("request", strict.Some(maxRequest)),
-			Client:   o.Text("client", strict.Client),
-			Session:  o.Text("session", strict.UpTo(maxRequest)),
-			Bot:      o.Text("bot", strict.Address),
-			Delegate: o.Text("delegate", strict.Hash),
-			Nonce:    o.Text("nonce", strict.Hash),
-			Mint:     o.Text("mint", strict.Hash),
-			Digest:   o.Text("digest", strict.Hash),
-			Address:  o.Text("address", strict.Address),
-			Use:      uint64(o.Int("use", 1, strict.MaxInt)),
+			Request:      o.Text("request", strict.Some(maxRequest)),
+			Client:       o.Text("client", strict.Client),
+			Session:      o.Text("session", strict.UpTo(maxRequest)),
+			Bot:          o.Text("bot", strict.Address),
+			Delegate:     o.Text("delegate", strict.Hash),
+			Nonce:        o.Text("nonce", strict.Hash),
+			Mint:         o.Text("mint", strict.Hash),
+			DomainHash:   o.Text("domain_hash", strict.Hash),
+			EnvelopeHash: o.Text("envelope_hash", strict.Hash),
+			Digest:       o.Text("digest", strict.Hash),
+			Address:      o.Text("address", strict.Address),
+			Use:          uint64(o.Int("use", 1, strict.MaxInt)),
 		}
 	},
 	KindMintExported: func(o *strict.Object) any {
@@ -422,6 +427,8 @@ func (s *State) checkMintedSigned(b MintedSigned) (func(), error) {
 	switch {
 	case !ok || m.request != key(b.Mint):
 		return nil, contradict(CodeUnknownMint, "nothing was minted with that request")
+	case d.DomainHash != b.DomainHash:
+		return nil, contradict(CodeUnknownDomain, "the delegate is of another domain")
 	case b.Use != m.uses+1:
 		return nil, contradict(CodeUseNotNext, "the use is not the next one of its minted key")
 	}
@@ -438,7 +445,7 @@ func (s *State) appendDelegates(out []byte) []byte {
 		out = appendLine(out, exportLine{domain, s.exported[domain]})
 	}
 	for _, d := range s.sortedDelegates() {
-		out = appendLine(out, d.state())
+		out = d.state().appendLine(out)
 		nonces := slices.AppendSeq(make([][32]byte, 0, len(d.mints)), maps.Keys(d.mints))
 		slices.SortFunc(nonces, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) })
 		for _, n := range nonces {
@@ -449,6 +456,25 @@ func (s *State) appendDelegates(out []byte) []byte {
 		}
 	}
 	return out
+}
+
+// appendLine writes the row as canonical JSON by hand: there may be thousands, and their texts need no escaping.
+func (d DelegateState) appendLine(out []byte) []byte {
+	flag := func(name string, v bool) { out = strconv.AppendBool(append(out, name...), v) }
+	text := func(name, v string) { out = append(append(append(out, name...), v...), '"') }
+	number := func(name string, v int64) { out = strconv.AppendInt(append(out, name...), v, 10) }
+	flag(`{"admitted":`, d.Admitted)
+	text(`,"delegate":"`, d.Hash)
+	text(`,"domain_hash":"`, d.DomainHash)
+	text(`,"ended":"`, d.Ended)
+	number(`,"kept":`, int64(d.Kept))
+	number(`,"made_at":`, d.MadeAt)
+	number(`,"minted":`, int64(d.Minted))
+	number(`,"mints":`, d.Mints)
+	flag(`,"paused":`, d.Paused)
+	text(`,"permit_sha256":"`, d.PermitSHA256)
+	number(`,"uses":`, int64(d.Uses))
+	return append(out, "}\n"...)
 }
 
 type exportLine struct {

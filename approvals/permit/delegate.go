@@ -22,6 +22,7 @@ type Delegate struct {
 	Admitted   bool   `json:"admitted"`    // and not issued in this log
 	MadeAt     int64  `json:"made_at"`     // milliseconds since epoch
 	WhileAway  bool   `json:"while_away"`  // goes on while the screen is locked
+	Name       string `json:"name"`        // the owner's for the bot, or empty
 }
 
 // ParseDelegate reads a delegate's row, as ParseDomain does.
@@ -38,6 +39,7 @@ func ParseDelegate(body []byte) (Delegate, error) {
 		Admitted:   o.Flag("admitted"),
 		MadeAt:     o.Int("made_at", 0, strict.MaxInt),
 		WhileAway:  o.Flag("while_away"),
+		Name:       o.Text("name", strict.UpTo(256)),
 	}
 	return d, done(o)
 }

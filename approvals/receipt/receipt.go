@@ -145,7 +145,11 @@ func parse(raw []byte) (*Receipt, error) {
 		}
 		r.entries, r.parts.Entries = append(r.entries, e), append(r.parts.Entries, e.Raw())
 	}
-	_, act := r.entries[0].Decoded().(journal.ActionSigned)
+	act := false
+	switch r.entries[0].Decoded().(type) {
+	case journal.ActionSigned, journal.MintedSigned:
+		act = true
+	}
 	if act != (r.parts.Signature != "") || act != (r.parts.Payload != nil) || !act && (r.parts.Record != nil || r.parts.Attestation != nil) {
 		return nil, errors.New("signature and payload stand beside exactly the entries that record one")
 	}
@@ -201,7 +205,7 @@ type Report struct {
 	SignerPinned bool
 	// PasskeyPinned says that a pinned log key took the confirmation from a pinned passkey.
 	PasskeyPinned bool
-	By            string // "click", "grant" or "passkey"; empty where nothing was signed, approved or confirmed
+	By            string // "click", "grant", "delegate" or "passkey"; empty where nothing was signed, approved or confirmed
 	At            int64  // the vault's clock, milliseconds since epoch
 	Address       string // that signed, or empty
 }
@@ -249,6 +253,11 @@ func (r *Receipt) Verify(pins Pins) Report {
 	case journal.ActionSigned:
 		p.By, p.Address = b.By, b.Address
 		r.verifyAction(&p, b, pins)
+	case journal.MintedSigned:
+		p.By, p.Address = "delegate", b.Address
+		r.verifyAction(&p, journal.ActionSigned{DomainHash: b.DomainHash, EnvelopeHash: b.EnvelopeHash, Digest: b.Digest, Address: b.Address}, pins)
+	case journal.DelegateIssued, journal.DelegateAdmitted, journal.DelegateResumed, journal.MintExported:
+		p.By = "passkey"
 	case journal.PolicyChanged:
 		p.By = b.By
 	case journal.PasskeyAdded:

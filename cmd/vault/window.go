@@ -80,7 +80,7 @@ func (r *raiser) raise() {
 // runWindow blocks until the window was closed or ctx ends. It is called on the
 // goroutine of main, which becomes Fyne's.
 func (p *program) runWindow(ctx context.Context, owner approvals.Owner, shown *raiser) error {
-	opts := ui.Options{Export: exportFile, BackupFile: p.backupName, Keyring: survey.Keyring}
+	opts := ui.Options{Export: exportFile, Read: readRegular, BackupFile: p.backupName, Keyring: survey.Keyring}
 	if !survey.Bus() {
 		opts.Notify = func() {} // notifications travel on the session's bus
 	}

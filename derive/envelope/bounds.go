@@ -42,9 +42,9 @@ func FirstBound(r *Report, d *MintDelegate, q *MintRequest, now int64) (Bound, b
 	name := ""
 	b := Bound{Why: r.Reason}
 	for _, c := range r.Checks {
-		if !c.OK {
+		// Legitimacy is apart from validity: it is named only where nothing else is wrong.
+		if !c.OK && (name == "" || name == "legitimacyIdMatches") {
 			name, b.Why = c.Name, c.Detail
-			break
 		}
 	}
 	if name == "" {

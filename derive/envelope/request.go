@@ -297,7 +297,31 @@ func VerifyMintRequest(rawRequest, rawDelegate []byte, pins Pins, now int64) (*R
 	dv, err := jcs.Parse(rawDelegate, jcs.AgentEnvelope)
 	r.checkErr("delegateWellFormed", err)
 	d := r.delegateChecks(dv, "", pins)
-	pinned := r.Pinned
+	return r.request(rawRequest, d, r.Pinned, now)
+}
+
+// PinnedDelegate is a delegate that was verified with its issuer pinned, for whoever checks many requests under it.
+type PinnedDelegate struct{ delegate *MintDelegate }
+
+// NewPinnedDelegate verifies a delegate as [VerifyMintDelegate] does; it is nil unless the report is valid and pinned.
+func NewPinnedDelegate(rawDelegate []byte, pins Pins) (*PinnedDelegate, *Report) {
+	r, d := VerifyMintDelegate(rawDelegate, pins)
+	if !r.Valid || !r.Pinned || pins.DomainAddress == "" {
+		return nil, r
+	}
+	return &PinnedDelegate{d}, r
+}
+
+// Delegate returns the delegate.
+func (p *PinnedDelegate) Delegate() *MintDelegate { return p.delegate }
+
+// VerifyRequest is [VerifyMintRequest] under this delegate; the report has the checks of the request alone.
+func (p *PinnedDelegate) VerifyRequest(rawRequest []byte, now int64) (*Report, VerifiedMint) {
+	return newReport().request(rawRequest, p.delegate, true, now)
+}
+
+// request adds the checks of a request to those of its delegate.
+func (r *Report) request(rawRequest []byte, d *MintDelegate, pinned bool, now int64) (*Report, VerifiedMint) {
 	r.checkErr("delegateWithinTimeWindow", delegateAdmits(d, now))
 
 	qv, err := jcs.Parse(rawRequest, jcs.AgentEnvelope)

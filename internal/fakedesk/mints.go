@@ -2,6 +2,7 @@ package fakedesk
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"vault/approvals"
@@ -16,6 +17,7 @@ type Minting struct {
 	Plan      approvals.DelegatePlan
 	PlanErr   error
 	ImportErr error
+	Issued    []approvals.DelegatePlan // what IssueDelegate was called with
 }
 
 func (d *Desk) minting() Minting { d.mu.Lock(); defer d.mu.Unlock(); return d.Minting }
@@ -27,22 +29,29 @@ func (d *Desk) Delegates() []approvals.DelegateView { return slices.Clone(d.mint
 func (d *Desk) PlanDelegate(f approvals.DelegateForm) (approvals.DelegatePlan, error) {
 	m := d.minting()
 	p := m.Plan
+	if p.Hash == "" {
+		p = d.planOf(f)
+	}
 	p.WhileAway = f.WhileAway
 	return p, m.PlanErr
 }
 
 // IssueDelegate implements [approvals.Owner].
-func (d *Desk) IssueDelegate(context.Context, approvals.DelegatePlan) (approvals.Outcome, error) {
-	return d.confirmed("issue delegate")
+func (d *Desk) IssueDelegate(_ context.Context, p approvals.DelegatePlan) (approvals.Outcome, error) {
+	out, err := d.confirmed("issue delegate " + p.Name + " " + p.Hash)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.Minting.Issued = append(d.Minting.Issued, p)
+	return out, err
 }
 
 // ImportDelegate implements [approvals.Owner].
-func (d *Desk) ImportDelegate(context.Context, []byte) (approvals.DelegateView, error) {
+func (d *Desk) ImportDelegate(_ context.Context, raw []byte) (approvals.DelegateView, error) {
 	m := d.minting()
 	if m.ImportErr != nil {
 		return approvals.DelegateView{}, m.ImportErr
 	}
-	if err := d.call("import delegate"); err != nil {
+	if err := d.call("import delegate " + string(raw)); err != nil {
 		return approvals.DelegateView{}, err
 	}
 	i := slices.IndexFunc(m.List, func(v approvals.DelegateView) bool { return v.State == approvals.DelegateSuspended })
@@ -53,21 +62,23 @@ func (d *Desk) ImportDelegate(context.Context, []byte) (approvals.DelegateView, 
 }
 
 // AdmitDelegate implements [approvals.Owner].
-func (d *Desk) AdmitDelegate(context.Context, string, int64) (approvals.Outcome, error) {
-	return d.confirmed("admit delegate")
+func (d *Desk) AdmitDelegate(_ context.Context, hash string, mints int64) (approvals.Outcome, error) {
+	return d.confirmed(fmt.Sprint("admit delegate ", hash, " ", mints))
 }
 
 // PauseDelegate implements [approvals.Owner].
-func (d *Desk) PauseDelegate(context.Context, string) error { return d.call("pause delegate") }
+func (d *Desk) PauseDelegate(_ context.Context, hash string) error {
+	return d.call("pause delegate " + hash)
+}
 
 // ResumeDelegate implements [approvals.Owner].
-func (d *Desk) ResumeDelegate(context.Context, string) (approvals.Outcome, error) {
-	return d.confirmed("resume delegate")
+func (d *Desk) ResumeDelegate(_ context.Context, hash string) (approvals.Outcome, error) {
+	return d.confirmed("resume delegate " + hash)
 }
 
 // RevokeDelegate implements [approvals.Owner].
 func (d *Desk) RevokeDelegate(_ context.Context, hash string) ([]approvals.MintView, error) {
-	if err := d.call("revoke delegate"); err != nil {
+	if err := d.call("revoke delegate " + hash); err != nil {
 		return nil, err
 	}
 	var out []approvals.MintView
@@ -94,15 +105,19 @@ func (d *Desk) Mints(f approvals.MintFilter) ([]approvals.MintView, error) {
 func (d *Desk) MintRecord(context.Context, string) ([]byte, error) { return []byte("{}"), nil }
 
 // MintUses implements [approvals.Owner].
-func (d *Desk) MintUses(string, int64, int64) ([]approvals.MintUse, error) {
-	return slices.Clone(d.minting().Steps), nil
+func (d *Desk) MintUses(delegate string, _, _ int64) ([]approvals.MintUse, error) {
+	m := d.minting()
+	if len(m.List) == 0 || m.List[0].Hash != delegate {
+		return nil, nil // the steps are those of the first
+	}
+	return slices.Clone(m.Steps), nil
 }
 
 // DelegateBytes implements [approvals.Owner].
 func (d *Desk) DelegateBytes(string) ([]byte, error) { return []byte("{}"), nil }
 
 // ExportMint implements [approvals.Owner].
-func (d *Desk) ExportMint(context.Context, string, string) ([]byte, approvals.Outcome, error) {
-	out, err := d.confirmed("export mint material")
+func (d *Desk) ExportMint(_ context.Context, domain, recipient string) ([]byte, approvals.Outcome, error) {
+	out, err := d.confirmed("export mint material " + domain + " " + recipient)
 	return []byte("sealed"), out, err
 }
