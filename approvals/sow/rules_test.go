@@ -598,7 +598,7 @@ var rules = slices.Concat(
 		}
 		return false
 	}),
-	breaks(133, "service_floors_not_object", "floors_missing", "floors_too_many", "floor_id", "floor_duplicate_id", "floor_each_task_within"),
+	breaks(133, "service_floors_not_object", "floors_missing", "floors_too_many", "floor_id", "floor_duplicate_id", "floor_each_task_within", "floor_unknown_kind"),
 	breaks(134, "breach_missing", "breach_misses", "breach_within", "breach_remedy", "service_floors_grade"),
 	is(135, "floor_missed", func(t *testing.T) sow.Findings {
 		m, _ := good(t, fixedFee).Misses([]sow.Task{{ID: "a", End: 6*3600000 + 1}, {ID: "b", End: 6 * 3600000}, {ID: "c", End: 9 * 3600000, Refused: true}}, 7*3600000)
