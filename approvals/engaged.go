@@ -85,6 +85,9 @@ func (d *Desk) sowLogOf(id string, agents []string, digests []string) sowLog {
 	st := d.led.state
 	l := sowLog{docs: map[string]journal.SoWState{}, seats: st.Seats(), pins: map[string]permit.Pin{}, terminated: st.SoWTerminated(id), intents: map[string]journal.IntentState{},
 		floor: sow.Authority(d.policy().SoWFloor), passkeys: d.public.Passkeys, offers: map[string]journal.SoWState{}}
+	if d.public.Vault == "" {
+		l.passkeys = -1 // the vault has not been opened since the start: it is not known
+	}
 	for _, x := range st.SoWEngagement(id) {
 		digest := bareHash(x.DocumentSHA256)
 		l.docs[digest], l.order = x, append(l.order, digest)
