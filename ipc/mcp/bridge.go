@@ -1,4 +1,4 @@
-// Package mcp offers the vault's socket to MCP clients: six tools over stdio.
+// Package mcp offers the vault's socket to MCP clients: eight tools over stdio.
 //
 // It is one more client of the socket, with a pairing of its own, and can do nothing
 // that another could not. It shows nobody anything and decides nothing: a host's own
