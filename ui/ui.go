@@ -45,6 +45,9 @@ type Options struct {
 	Export func(name string) (file File, path string, err error)
 	// BackupFile proposes the path of a backup. Nil hides backups.
 	BackupFile func() string
+	// Read reads at most so many bytes of a file the owner named or dropped, and gives its name without folders. It is
+	// called by Go. Nil: documents are pasted only.
+	Read func(path string, most int) (name string, raw []byte, err error)
 	// Keyring says whether a keyring answers here, for the choice of what opens a new vault. It is
 	// called by Go and may block for seconds. Nil: it is not known.
 	Keyring func(context.Context) bool
@@ -80,6 +83,8 @@ type UI struct {
 	log      activityPage
 	set      settingsPage
 	asking   *asking // confirmation that no open sheet shows, or nil
+	contract *contract
+	deals    engagementsPage
 	waiting  map[string]bool
 	touched  time.Time
 
@@ -151,6 +156,13 @@ func New(app fyne.App, owner approvals.Owner, opts Options) *UI {
 	u.first.init(u)
 	u.domains.init(u)
 	u.log.init(u)
+	u.deals.init(u)
+	u.main.SetOnDropped(u.dropped)
+	u.root.after = func() {
+		if u.page == "engagements" {
+			u.deals.list.place() // the view may be higher than it was
+		}
+	}
 	u.stop = owner.Watch(u.changed)
 	u.changed()
 	return u
@@ -178,12 +190,18 @@ func (u *UI) Rearm() {
 	if u.sheet != nil {
 		u.sheet.gate.arm()
 	}
+	if u.contract != nil {
+		u.contract.gate.arm()
+	}
 }
 
 // Tick draws anew what says how long ago something was. The program calls it about twice a minute.
 func (u *UI) Tick() {
 	if s := u.sheet; s != nil && s.asking != nil {
 		s.arrange(s.compact) // the time that is left
+	}
+	if c := u.contract; c != nil && c.asking != nil {
+		c.arrange()
 	}
 	if (u.busy == "" || u.asking != nil) && u.note == nil {
 		u.rebuild()
@@ -272,9 +290,15 @@ func (u *UI) apply(s state) {
 		if u.sheet != nil {
 			u.sheet.gate.arm()
 		}
+		if u.contract != nil {
+			u.contract.gate.arm()
+		}
 	}
 	u.notice(first)
 	u.followCeremony()
+	if u.page == "engagements" {
+		u.deals.reload(u, true)
+	}
 	if u.sheet != nil {
 		u.sheet.follow(s)
 	}
@@ -289,8 +313,8 @@ func (u *UI) notice(first bool) {
 		if i.Kind == approvals.ItemWords || i.Kind == approvals.ItemNote {
 			continue
 		}
-		now[i.ID] = true
-		fresh = fresh || !u.waiting[i.ID]
+		now[i.ID+" "+string(i.Wants)] = true
+		fresh = fresh || !u.waiting[i.ID+" "+string(i.Wants)]
 	}
 	u.waiting = now
 	if fresh && !first && u.state.Settings.Notifications {
@@ -362,6 +386,10 @@ func (u *UI) open(page string) {
 	}
 	if page == "activity" {
 		u.changed()
+	}
+	if page == "engagements" {
+		u.deals.open, u.deals.one, u.deals.asking, u.deals.paste = "", nil, nil, nil
+		u.deals.reload(u, true)
 	}
 }
 
