@@ -92,7 +92,7 @@ type rig struct {
 	digits chan string
 }
 
-func start(t testing.TB) *rig {
+func start(t testing.TB, edits ...func(*sign.Config)) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "v")
 	if err != nil {
@@ -110,6 +110,9 @@ func start(t testing.TB) *rig {
 		Window:  func(context.Context, keys.Surface) (sign.Window, error) { return window{}, nil },
 		Cost:    func(context.Context) (custody.Params, error) { return custody.Floor, nil },
 		Fault:   func(err error) { t.Log("fault:", err) },
+	}
+	for _, edit := range edits {
+		edit(&cfg)
 	}
 	sock := filepath.Join(dir, "s.sock")
 	desk, err := approvals.New(t.Context(), approvals.Options{Folder: folder, Socket: sock, Launcher: launcher{cfg}, Clock: clock})
