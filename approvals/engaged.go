@@ -254,8 +254,8 @@ func (h *held) read(copies []store.SoWCopy) (agents, digests []string) {
 				}
 			}
 			x.view.ProposedAt = c.At
-		} else {
-			x.doc = joined(x.doc, doc)
+		} else if all, err := sow.Join(x.doc, doc); err == nil {
+			x.doc = all
 		}
 		x.view.Copies = append(x.view.Copies, CopyView{c.SHA256, len(c.Raw), c.At, SoWSource{Kind: c.Source, Name: c.Name, Client: c.Client}})
 		x.view.Spelling = x.view.Spelling || string(c.Raw) != string(doc.Value().Canonical())
@@ -267,28 +267,6 @@ func (h *held) read(copies []store.SoWCopy) (agents, digests []string) {
 		return int(b.view.Copies[0].At - a.view.Copies[0].At)
 	})
 	return agents, digests
-}
-
-// joined is a document with the signature records of another copy of it.
-func joined(a, b *sow.Document) *sow.Document {
-	for _, r := range b.Get("signatures").Items() {
-		same := slices.ContainsFunc(slicesOf(a.Get("signatures")), func(x jcs.Value) bool { return string(x.Canonical()) == string(r.Canonical()) })
-		sig, err := sow.ParseSignature(r.Get("sig").Text())
-		if same || err != nil {
-			continue
-		}
-		if next, err := a.WithSignature(r.Get("role").Text(), r.Get("key").Text(), r.Get("signed_at").Text(), sig); err == nil {
-			a = next
-		}
-	}
-	return a
-}
-
-func slicesOf(v jcs.Value) (out []jcs.Value) {
-	for _, x := range v.Items() {
-		out = append(out, x)
-	}
-	return out
 }
 
 // place finds our seat, and by which keys the seats are judged.
@@ -435,7 +413,7 @@ func (h *held) terminations() {
 		}
 		at := r.At
 		if hours, ok := h.inForce.doc.Get("termination").Get("convenience_notice_hours").Int(); ok && a.Ground == "convenience" {
-			at += hours * 60 * 60 * 1000
+			at = span.AddHours(at, hours)
 		}
 		if h.ended == 0 || at < h.ended {
 			h.ended = at
@@ -1174,6 +1152,17 @@ func cmpInt(a, b int64) int {
 	return 0
 }
 
+// delivered reads a job manifest that the provider's agent has signed. What nobody signed says nothing of what was
+// delivered, and when.
+func (h *held) delivered(r store.SoWRecord) (jcs.Value, bool) {
+	if RecordKind(r.Kind) != RecordJobManifest {
+		return jcs.Value{}, false
+	}
+	p, _ := h.docs[0].doc.Party(sow.Provider)
+	v, err := jcs.Parse(r.Raw, jcs.SoW)
+	return v, err == nil && sow.VerifyJobManifest(v, p.Agent) == nil
+}
+
 // deliveries reminds of what silence means after a delivery (5.4.2), twice, and of the window for revisions (5.4.3).
 func (h *held) deliveries(doc *sow.Document, add func(ReminderKind, int64, string, bool)) {
 	reviewed := map[string]bool{}
@@ -1189,11 +1178,8 @@ func (h *held) deliveries(doc *sow.Document, add func(ReminderKind, int64, strin
 		terms = append(terms, p.Get("acceptance"))
 	}
 	for _, r := range h.records {
-		if RecordKind(r.Kind) != RecordJobManifest {
-			continue
-		}
-		v, err := jcs.Parse(r.Raw, jcs.SoW)
-		if err != nil || sow.CheckJobManifest(v) != nil {
+		v, ok := h.delivered(r)
+		if !ok {
 			continue
 		}
 		at, err := span.Instant(v.Get("produced_at").Text())
@@ -1257,8 +1243,8 @@ func (h *held) timeline() {
 			doc = h.inForce.doc
 		}
 		for _, o := range h.records {
-			v, err := jcs.Parse(o.Raw, jcs.SoW)
-			if err != nil || RecordKind(o.Kind) != RecordJobManifest || !slices.Contains(f.Cites, v.Get("task_id").Text()) && !slices.Contains(f.Cites, v.Get("job").Text()) {
+			v, ok := h.delivered(o)
+			if !ok || !slices.Contains(f.Cites, v.Get("task_id").Text()) && !slices.Contains(f.Cites, v.Get("job").Text()) {
 				continue
 			}
 			var pieces []sow.Artifact

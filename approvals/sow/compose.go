@@ -105,7 +105,8 @@ func (d *Document) WithSignature(role, key, signedAt string, sig []byte) (*Docum
 // different signature records: the first copy with the records of all of them,
 // those that verify before those that do not, each once, and no more than are
 // looked at. A copy with records that were made up therefore takes nothing from
-// the good ones. Copies of other bytes are left alone.
+// the good ones. Where the others add nothing it is the first copy, byte for
+// byte. Copies of other bytes are left alone.
 func Join(copies ...*Document) (*Document, error) {
 	if len(copies) == 0 {
 		return nil, errors.New("join copies: there is none")
@@ -137,7 +138,11 @@ func Join(copies ...*Document) (*Document, error) {
 	if len(list) > maxRecords {
 		list = list[:maxRecords]
 	}
+	joined := append(append([]byte{'['}, bytes.Join(list, []byte{','})...), ']')
+	if bytes.Equal(joined, copies[0].v.Get("signatures").Canonical()) {
+		return copies[0], nil
+	}
 	o := objectOf(copies[0].v)
-	o.set("signatures", append(append([]byte{'['}, bytes.Join(list, []byte{','})...), ']'))
+	o.set("signatures", joined)
 	return Parse(o.canonical())
 }

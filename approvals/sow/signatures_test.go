@@ -293,6 +293,9 @@ func TestJoin(t *testing.T) {
 			t.Errorf("%s: agreed %v, %d records, %v", name, s.Agreed(), got.Get("signatures").Len(), s.Findings.Errors())
 		}
 	}
+	if same, err := sow.Join(d, only("0"), d); err != nil || string(same.Raw()) != string(d.Raw()) {
+		t.Error("copies that add nothing change the first one's bytes")
+	}
 	if _, err := sow.Join(); err == nil {
 		t.Error("no copies are joined")
 	}

@@ -1,0 +1,153 @@
+package approvals_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"vault/approvals"
+	"vault/approvals/sow"
+)
+
+// records gives a document other signature records, as another copy of it.
+func records(t testing.TB, d *sow.Document, change func([]map[string]any) []map[string]any) []byte {
+	t.Helper()
+	var tree map[string]any
+	if err := json.Unmarshal(d.Raw(), &tree); err != nil {
+		t.Fatal(err)
+	}
+	var list []map[string]any
+	for _, r := range tree["signatures"].([]any) {
+		list = append(list, r.(map[string]any))
+	}
+	tree["signatures"] = change(list)
+	raw, err := json.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if parsed(t, raw).Digest() != d.Digest() {
+		t.Fatal("the copy has other signed bytes")
+	}
+	return raw
+}
+
+// TestForgedCopies: another copy of an agreed document, with records that were
+// made up, takes nothing from the agreement, whichever came first.
+func TestForgedCopies(t *testing.T) {
+	w := owned(t)
+	id, done := w.running()
+	forged := sow.SignatureText(make([]byte, 64))
+	for name, raw := range map[string][]byte{
+		"forged records under the same keys": records(t, done, func(l []map[string]any) []map[string]any {
+			for _, r := range l {
+				r["sig"] = forged
+			}
+			return l
+		}),
+		"records under the other seat": records(t, done, func(l []map[string]any) []map[string]any {
+			for _, r := range l {
+				r["role"] = map[any]string{"client": "provider", "provider": "client"}[r["role"]]
+			}
+			return l
+		}),
+		"as many as are read": records(t, done, func(l []map[string]any) []map[string]any {
+			out := []map[string]any{}
+			for range 32 {
+				_, key := sampleKey(t, "stranger/"+string(rune('a'+len(out))))
+				out = append(out, map[string]any{"role": "client", "key": key, "signed_at": "2026-01-01T00:00:00Z", "sig": forged})
+			}
+			return out
+		}),
+		"none": records(t, done, func([]map[string]any) []map[string]any { return []map[string]any{} }),
+	} {
+		w.brought(raw)
+		if v := w.engagement(id); v.State != sow.Active || v.Conflict || len(v.Versions) != 1 {
+			t.Errorf("%s: it is %s, %d versions, conflict %v", name, v.State, len(v.Versions), v.Conflict)
+		}
+	}
+}
+
+// TestForgedFirst: the copies that were made up came before the good one.
+func TestForgedFirst(t *testing.T) {
+	w := owned(t)
+	offer := w.brought(offerOf(t).Raw())
+	w.pinKey(orreryAgent, "owner/inkwell")
+	v := w.form(offer.Engagement, offer.Digest, w.clock.Now()-1000)
+	w.signSoW(approvals.OutcomeDone, v.ID, v.Digest, "countersign")
+	done := signAs(t, w.document(v.ID, v.Digest), sow.Provider, "owner/inkwell")
+	w.brought(records(t, done, func(l []map[string]any) []map[string]any {
+		out := []map[string]any{}
+		for i := range 32 {
+			_, key := sampleKey(t, "stranger/"+string(rune('a'+i)))
+			out = append(out, map[string]any{"role": "provider", "key": key, "signed_at": "2026-01-01T00:00:00Z", "sig": sow.SignatureText(make([]byte, 64))})
+		}
+		return out
+	}))
+	w.brought(done.Raw())
+	if v := w.engagement(v.ID); v.State != sow.Active {
+		t.Errorf("it is %s: %+v", v.State, v.Versions[0].Seats.Findings)
+	}
+}
+
+// TestEndlessNotice: a notice longer than time does not end an agreement at once.
+func TestEndlessNotice(t *testing.T) {
+	w := owned(t)
+	id, done := w.running(`"convenience_notice_hours": 24`, `"convenience_notice_hours": 9007199254740991`)
+	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: done.Digest(), Kind: sow.Termination, Ground: "convenience"})
+	if v := w.engagement(id); v.State != sow.Active {
+		t.Errorf("it is %s", v.State)
+	}
+}
+
+// TestUnverifiedManifest: a job manifest that nobody signed says nothing about
+// the form of what was delivered, and starts no clock.
+func TestUnverifiedManifest(t *testing.T) {
+	w := owned(t)
+	id, done := w.running()
+	manifest := `{"format":"job-manifest-v1","job":"task_1","task_id":"task_1","context_id":null,"revises":null,"version":1,"agent":"` + orreryAgent + `","offering":"explainer-package",` +
+		`"produced_at":"2026-09-21T00:00:00Z","pieces":[{"name":"a","step":"s","media_type":"text/plain","ref":"r","size":1,"digest":"sha256:` + strings.Repeat("0", 64) + `","reused":false}],` +
+		`"reused":{"pieces":0,"of":1},"sig":"` + sow.SignatureText(make([]byte, 64)) + `"}`
+	w.brought([]byte(manifest), id)
+	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: done.Digest(), Kind: sow.Review, Ground: "acceptance", Cites: []string{"task_1"}})
+	v := w.engagement(id)
+	if len(v.Reviews) != 1 || v.Reviews[0].Checked || len(v.Reviews[0].Form) != 0 {
+		t.Errorf("the review stands beside %+v", v.Reviews)
+	}
+	for _, r := range v.Reminders {
+		if r.Kind == approvals.RemindDeemed || r.Kind == approvals.RemindRevision {
+			t.Errorf("a claim starts a clock: %+v", r)
+		}
+	}
+}
+
+// TestTwoClients: a request to form that two keys have signed for the client's
+// seat is not completed by itself: nothing says which of them is the client's.
+func TestTwoClients(t *testing.T) {
+	w := owned(t)
+	draft := sample(t, "standing-proposal", fourConditions, "")
+	draft = parsed(t, []byte(strings.Replace(string(draft.Raw()), `"`+draft.ID()+`"`, `"`+draft.Mint()+`"`, 1)))
+	own, err := w.owner.DraftSoW(context.Background(), draft.Raw())
+	if err != nil || own.Code != "" {
+		t.Fatalf("%+v, %v", own, err)
+	}
+	w.signSoW(approvals.OutcomeDone, own.Engagement, own.Digest, "publish")
+	offer := w.document(own.Engagement, own.Digest)
+	request := func(startsAt int64) *sow.Document {
+		d, err := sow.Instance(offer, sow.Fill{Client: sow.Seat{Agent: wickAgent, Owner: "Gable & Wick"}, StartsAt: startsAt, Assertions: []string{"holds-brand-licence"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signAs(t, d, sow.Client, "owner/gable")
+	}
+	start := w.clock.Now() - 1000
+	two := request(start)
+	id := w.brought(signAs(t, two, sow.Client, "owner/saltmarsh").Raw()).Engagement
+	if v := w.engagement(id); v.State == sow.Active || len(v.Versions[0].Seats.Findings.Errors()) == 0 {
+		t.Errorf("signed by two for one seat it is %s: %+v", v.State, v.Versions[0].Seats)
+	}
+	id = w.brought(request(start + 60_000).Raw()).Engagement
+	if v := w.engagement(id); v.State != sow.Active && v.State != sow.Agreed {
+		t.Errorf("signed by one it is %s: %+v", v.State, v.Versions[0].Findings.Errors())
+	}
+}
