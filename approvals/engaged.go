@@ -463,7 +463,7 @@ func (h *held) money() (quoted money.Opt, settled int64) {
 				quoted = money.Some(quoted.N + q.Total)
 			}
 		case RecordSettlement:
-			if s, f := sow.RecordOf(v); f.OK() && h.settlement(v) == "" {
+			if s, f := sow.RecordOf(v); f.OK() && h.settlement(v) == "" && h.charged(v).OK() {
 				settled += s.Total
 			}
 		}
@@ -947,17 +947,7 @@ func (h *held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 		_, v.Findings = sow.QuoteOf(value)
 	case RecordSettlement:
 		v.Dispute = h.settlement(value)
-		price, findings := h.docs[0].doc.Price()
-		if h.inForce != nil {
-			price, findings = h.inForce.doc.Price()
-		}
-		quote, ok := h.quoteFor(value)
-		switch {
-		case findings.OK() && (ok || !price.Settles()):
-			v.Findings = sow.CheckSettlement(price, quote, value)
-		default:
-			_, v.Findings = sow.RecordOf(value)
-		}
+		v.Findings = h.charged(value)
 		v.Claimed = value.Get("operator").Text()
 	case RecordJobManifest:
 		p, _ := h.docs[0].doc.Party(sow.Provider)
@@ -967,7 +957,7 @@ func (h *held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 			v.Verified = true
 		}
 	case RecordVerdict:
-		v.Findings = sow.CheckVerdict(value, h.disputed(value.Get("dispute").Text()))
+		v.Findings = append(sow.CheckVerdict(value, h.disputed(value.Get("dispute").Text())), h.late(value)...)
 		v.Claimed = value.Get("by").Text()
 		arbiter := h.docs[0].doc.Get("disputes").Get("arbiter").Get("agent").Text()
 		if arbiter == "" {

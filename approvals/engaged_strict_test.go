@@ -3,6 +3,7 @@ package approvals_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -149,5 +150,57 @@ func TestTwoClients(t *testing.T) {
 	id = w.brought(request(start + 60_000).Raw()).Engagement
 	if v := w.engagement(id); v.State != sow.Active && v.State != sow.Agreed {
 		t.Errorf("signed by one it is %s: %+v", v.State, v.Versions[0].Findings.Errors())
+	}
+}
+
+// TestCharges: work stays priced under the version it was admitted under; what no agreed version can have produced is
+// settled by nothing, and an operator is remarked on after its second dispute.
+func TestCharges(t *testing.T) {
+	w := owned(t)
+	id, done := w.running()
+	next := signAs(t, amended(t, done, `"currency":"XCR","grade":"enforced","rates"`, `"currency":"EUR","grade":"enforced","rates"`, `"version":1,"volume"`, `"version":2,"volume"`), sow.Provider, "owner/inkwell")
+	v2 := w.brought(next.Raw())
+	w.signSoW(approvals.OutcomeDone, id, v2.Digest, "approve")
+	quote := func(task, currency string, total int) {
+		w.brought(fmt.Appendf(nil, `{"engagement":%q,"task":%q,"total":%d,"currency":%q,"operator_fee":{"operator":"mesh.example","basis":{"kind":"percent","percent":10},"base":100,"amount":10}}`, done.ID(), task, total, currency))
+	}
+	record := func(task, currency string, total, fee int) approvals.RecordView {
+		raw := fmt.Appendf(nil, `{"engagement":%q,"task":%q,"total":%d,"currency":%q,"lines":[{"meter":"items","unit":"package","count":1,"per":1,"per_unit":100,"amount":100}],`+
+			`"operator_fee":{"operator":"mesh.example","basis":{"kind":"percent","percent":10},"base":100,"amount":%d}}`, done.ID(), task, total, currency, fee)
+		sha := w.brought(raw).SHA256
+		for _, r := range w.engagement(id).Records {
+			if r.SHA256 == sha {
+				return r
+			}
+		}
+		t.Fatal("the record is not there")
+		return approvals.RecordView{}
+	}
+	for _, task := range []string{"old", "new", "third", "fourth"} {
+		currency := map[string]string{"old": "XCR", "new": "EUR"}[task]
+		if currency == "" {
+			currency = "EUR"
+		}
+		quote(task, currency, 110)
+	}
+	quote("odd", "USD", 110)
+	if r := record("old", "XCR", 110, 10); !r.Findings.OK() || r.Dispute != "" {
+		t.Errorf("priced under the version before: %v", r.Findings.Errors())
+	}
+	if r := record("new", "EUR", 110, 10); !r.Findings.OK() || r.Dispute != "" {
+		t.Errorf("priced under the version in force: %v", r.Findings.Errors())
+	}
+	before := w.engagement(id).Unsettled
+	if r := record("odd", "USD", 110, 10); !r.Findings.Refused("settlement_currency") {
+		t.Errorf("in the currency of neither: %v", r.Findings.Errors())
+	}
+	if after := w.engagement(id).Unsettled; after != before {
+		t.Errorf("what no version can have produced settles %v of %v", after, before)
+	}
+	if r := record("third", "EUR", 111, 11); r.Dispute != "operator_fee_arithmetic" || r.Findings.Has("operator_disputes_repeat") {
+		t.Errorf("the first dispute: %q, %v", r.Dispute, r.Findings)
+	}
+	if r := record("fourth", "EUR", 109, 9); r.Dispute != "operator_fee_arithmetic" || !r.Findings.Has("operator_disputes_repeat") {
+		t.Errorf("the second dispute: %q, %v", r.Dispute, r.Findings)
 	}
 }
