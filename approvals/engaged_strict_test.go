@@ -9,6 +9,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/sow"
+	"vault/approvals/sow/span"
 )
 
 // records gives a document other signature records, as another copy of it.
@@ -202,5 +203,24 @@ func TestCharges(t *testing.T) {
 	}
 	if r := record("fourth", "EUR", 109, 9); r.Dispute != "operator_fee_arithmetic" || !r.Findings.Has("operator_disputes_repeat") {
 		t.Errorf("the second dispute: %q, %v", r.Dispute, r.Findings)
+	}
+}
+
+// TestLateVerdict: a verdict made after its deadline is void, whatever it says.
+func TestLateVerdict(t *testing.T) {
+	w := owned(t)
+	id, done := w.running(`"posture": "escalate_to_owners"`, `"posture":"arbiter","arbiter":{"role":"role-arbiter","independence_days":90,"deadline_days":14,"fee":"split","fallback":"none"}`)
+	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: done.Digest(), Kind: sow.Dispute, Disputed: &sow.Disputed{Amount: 10, Currency: "XCR"}, Cites: []string{"rec_7"}})
+	opened := w.clock.Now()
+	for made, late := range map[int64]bool{opened + 14*span.Day - 60_000: false, opened + 14*span.Day + 60_000: true} {
+		raw := fmt.Appendf(nil, `{"verdict":"v1","role":"arbiter","engagement":%q,"dispute":"rec_7","disputed":{"currency":"XCR","amount":10},"split":{"provider":6,"client":4},`+
+			`"attribution":"deliverable_form","basis":{"count":1,"ids_sha256":%q},"heard":{"provider":true,"client":true},"reasons":"r","produced_at":%q,"by":"UBMB"}`,
+			done.ID(), strings.Repeat("0", 64), span.UTC(made))
+		sha := w.brought(raw).SHA256
+		for _, r := range w.engagement(id).Records {
+			if r.SHA256 == sha && (r.Findings.Refused("verdict_late") != late || r.Verified) {
+				t.Errorf("made %s: verified %v, %v", span.UTC(made), r.Verified, r.Findings.Errors())
+			}
+		}
 	}
 }
