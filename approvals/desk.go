@@ -98,6 +98,7 @@ type Desk struct {
 	laying sync.Mutex // one write about an open moment at a time; held before mu
 
 	submitting sync.Mutex    // one document of an agent at a time; held before mu
+	engaged    []Item        // what waits in engagements; guarded by mu
 	sowStir    chan struct{} // closed, and made anew, when something came of what an agent asked for; guarded by mu
 
 	parsed parsed
@@ -189,6 +190,9 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 			return nil, errors.Join(err, d.db().Close())
 		}
 		if err := d.openMoments(); err != nil {
+			return nil, errors.Join(err, d.db().Close())
+		}
+		if err := d.openEngagements(); err != nil {
 			return nil, errors.Join(err, d.db().Close())
 		}
 		d.readMode()

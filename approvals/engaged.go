@@ -85,6 +85,9 @@ func (d *Desk) sowLogOf(id string, agents []string, digests []string) sowLog {
 	st := d.led.state
 	l := sowLog{docs: map[string]journal.SoWState{}, seats: st.Seats(), pins: map[string]permit.Pin{}, terminated: st.SoWTerminated(id), intents: map[string]journal.IntentState{},
 		floor: sow.Authority(d.policy().SoWFloor), passkeys: d.public.Passkeys, offers: map[string]journal.SoWState{}}
+	if d.public.Vault == "" {
+		l.passkeys = -1 // the vault has not been opened since the start: it is not known
+	}
 	for _, x := range st.SoWEngagement(id) {
 		digest := bareHash(x.DocumentSHA256)
 		l.docs[digest], l.order = x, append(l.order, digest)
@@ -251,8 +254,8 @@ func (h *held) read(copies []store.SoWCopy) (agents, digests []string) {
 				}
 			}
 			x.view.ProposedAt = c.At
-		} else {
-			x.doc = joined(x.doc, doc)
+		} else if all, err := sow.Join(x.doc, doc); err == nil {
+			x.doc = all
 		}
 		x.view.Copies = append(x.view.Copies, CopyView{c.SHA256, len(c.Raw), c.At, SoWSource{Kind: c.Source, Name: c.Name, Client: c.Client}})
 		x.view.Spelling = x.view.Spelling || string(c.Raw) != string(doc.Value().Canonical())
@@ -264,28 +267,6 @@ func (h *held) read(copies []store.SoWCopy) (agents, digests []string) {
 		return int(b.view.Copies[0].At - a.view.Copies[0].At)
 	})
 	return agents, digests
-}
-
-// joined is a document with the signature records of another copy of it.
-func joined(a, b *sow.Document) *sow.Document {
-	for _, r := range b.Get("signatures").Items() {
-		same := slices.ContainsFunc(slicesOf(a.Get("signatures")), func(x jcs.Value) bool { return string(x.Canonical()) == string(r.Canonical()) })
-		sig, err := sow.ParseSignature(r.Get("sig").Text())
-		if same || err != nil {
-			continue
-		}
-		if next, err := a.WithSignature(r.Get("role").Text(), r.Get("key").Text(), r.Get("signed_at").Text(), sig); err == nil {
-			a = next
-		}
-	}
-	return a
-}
-
-func slicesOf(v jcs.Value) (out []jcs.Value) {
-	for _, x := range v.Items() {
-		out = append(out, x)
-	}
-	return out
 }
 
 // place finds our seat, and by which keys the seats are judged.
@@ -432,7 +413,7 @@ func (h *held) terminations() {
 		}
 		at := r.At
 		if hours, ok := h.inForce.doc.Get("termination").Get("convenience_notice_hours").Int(); ok && a.Ground == "convenience" {
-			at += hours * 60 * 60 * 1000
+			at = span.AddHours(at, hours)
 		}
 		if h.ended == 0 || at < h.ended {
 			h.ended = at
@@ -482,7 +463,7 @@ func (h *held) money() (quoted money.Opt, settled int64) {
 				quoted = money.Some(quoted.N + q.Total)
 			}
 		case RecordSettlement:
-			if s, f := sow.RecordOf(v); f.OK() && h.settlement(v) == "" {
+			if s, f := sow.RecordOf(v); f.OK() && h.settlement(v) == "" && h.charged(v).OK() {
 				settled += s.Total
 			}
 		}
@@ -966,17 +947,7 @@ func (h *held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 		_, v.Findings = sow.QuoteOf(value)
 	case RecordSettlement:
 		v.Dispute = h.settlement(value)
-		price, findings := h.docs[0].doc.Price()
-		if h.inForce != nil {
-			price, findings = h.inForce.doc.Price()
-		}
-		quote, ok := h.quoteFor(value)
-		switch {
-		case findings.OK() && (ok || !price.Settles()):
-			v.Findings = sow.CheckSettlement(price, quote, value)
-		default:
-			_, v.Findings = sow.RecordOf(value)
-		}
+		v.Findings = h.charged(value)
 		v.Claimed = value.Get("operator").Text()
 	case RecordJobManifest:
 		p, _ := h.docs[0].doc.Party(sow.Provider)
@@ -986,7 +957,7 @@ func (h *held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 			v.Verified = true
 		}
 	case RecordVerdict:
-		v.Findings = sow.CheckVerdict(value, h.disputed(value.Get("dispute").Text()))
+		v.Findings = append(sow.CheckVerdict(value, h.disputed(value.Get("dispute").Text())), h.late(value)...)
 		v.Claimed = value.Get("by").Text()
 		arbiter := h.docs[0].doc.Get("disputes").Get("arbiter").Get("agent").Text()
 		if arbiter == "" {
@@ -1171,6 +1142,17 @@ func cmpInt(a, b int64) int {
 	return 0
 }
 
+// delivered reads a job manifest that the provider's agent has signed. What nobody signed says nothing of what was
+// delivered, and when.
+func (h *held) delivered(r store.SoWRecord) (jcs.Value, bool) {
+	if RecordKind(r.Kind) != RecordJobManifest {
+		return jcs.Value{}, false
+	}
+	p, _ := h.docs[0].doc.Party(sow.Provider)
+	v, err := jcs.Parse(r.Raw, jcs.SoW)
+	return v, err == nil && sow.VerifyJobManifest(v, p.Agent) == nil
+}
+
 // deliveries reminds of what silence means after a delivery (5.4.2), twice, and of the window for revisions (5.4.3).
 func (h *held) deliveries(doc *sow.Document, add func(ReminderKind, int64, string, bool)) {
 	reviewed := map[string]bool{}
@@ -1186,11 +1168,8 @@ func (h *held) deliveries(doc *sow.Document, add func(ReminderKind, int64, strin
 		terms = append(terms, p.Get("acceptance"))
 	}
 	for _, r := range h.records {
-		if RecordKind(r.Kind) != RecordJobManifest {
-			continue
-		}
-		v, err := jcs.Parse(r.Raw, jcs.SoW)
-		if err != nil || sow.CheckJobManifest(v) != nil {
+		v, ok := h.delivered(r)
+		if !ok {
 			continue
 		}
 		at, err := span.Instant(v.Get("produced_at").Text())
@@ -1254,8 +1233,8 @@ func (h *held) timeline() {
 			doc = h.inForce.doc
 		}
 		for _, o := range h.records {
-			v, err := jcs.Parse(o.Raw, jcs.SoW)
-			if err != nil || RecordKind(o.Kind) != RecordJobManifest || !slices.Contains(f.Cites, v.Get("task_id").Text()) && !slices.Contains(f.Cites, v.Get("job").Text()) {
+			v, ok := h.delivered(o)
+			if !ok || !slices.Contains(f.Cites, v.Get("task_id").Text()) && !slices.Contains(f.Cites, v.Get("job").Text()) {
 				continue
 			}
 			var pieces []sow.Artifact

@@ -10,7 +10,9 @@ import (
 	"vault/approvals/journal"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
+	"vault/approvals/sow/span"
 	"vault/approvals/store"
+	"vault/derive/jcs"
 )
 
 const methodSoWSubmit = "sow.submit"
@@ -34,6 +36,55 @@ type broughtResult struct {
 
 func resultOf(in Imported) broughtResult {
 	return broughtResult{Engagement: in.Engagement, Kind: in.Kind, SHA256: in.SHA256, Digest: in.Digest, Code: in.Code, Detail: in.Detail, Findings: in.Findings}
+}
+
+// ParseFill reads how an offer is to be completed: {"client":{"agent","owner","handle"?,"organization"?},"starts_at","ends_at"?,
+// "locations"?:{input:address},"assertions"?:[…]}, instants in RFC 3339. Other members are refused.
+func ParseFill(raw []byte) (*sow.Fill, error) {
+	v, err := jcs.Parse(raw, jcs.SoW)
+	if err != nil {
+		return nil, err
+	}
+	bad := errors.New("parse fill: it is not how an offer is completed")
+	text := func(v jcs.Value) (string, bool) { return v.Text(), !v.Exists() || v.Kind() == jcs.String }
+	c := v.Get("client")
+	fill := &sow.Fill{}
+	ok := v.Kind() == jcs.Object && c.Kind() == jcs.Object && v.Get("starts_at").Exists()
+	for m := range v.Members() {
+		ok = ok && slices.Contains([]string{"client", "starts_at", "ends_at", "locations", "assertions"}, m.Name)
+	}
+	for m := range c.Members() {
+		ok = ok && slices.Contains([]string{"agent", "owner", "handle", "organization"}, m.Name)
+	}
+	for name, to := range map[string]*string{"agent": &fill.Client.Agent, "owner": &fill.Client.Owner, "handle": &fill.Client.Handle, "organization": &fill.Client.Organization} {
+		s, is := text(c.Get(name))
+		*to, ok = s, ok && is
+	}
+	for name, to := range map[string]*int64{"starts_at": &fill.StartsAt, "ends_at": &fill.EndsAt} {
+		if w := v.Get(name); ok && w.Exists() {
+			*to, err = span.Instant(w.Text())
+			ok = err == nil && w.Kind() == jcs.String
+		}
+	}
+	if w := v.Get("locations"); ok && w.Exists() {
+		ok = w.Kind() == jcs.Object
+		fill.Locations = map[string]string{}
+		for m := range w.Members() {
+			s, is := text(m.Value)
+			fill.Locations[m.Name], ok = s, ok && is
+		}
+	}
+	if w := v.Get("assertions"); ok && w.Exists() {
+		ok = w.Kind() == jcs.Array
+		for _, x := range w.Items() {
+			s, is := text(x)
+			fill.Assertions, ok = append(fill.Assertions, s), ok && is
+		}
+	}
+	if !ok {
+		return nil, bad
+	}
+	return fill, nil
 }
 
 // SoWSubmit implements [Conversation].
@@ -99,11 +150,11 @@ func (d *Desk) sowSubmit(ctx context.Context, client string, ask SoWAsk) (Answer
 		}
 	}
 	row = store.SoWAsk{Client: client, Request: ask.RequestID, Digest: digest, Move: ask.Move, Session: ask.Session, At: d.clock.Now()}
-	return d.admit(ctx, row, ask)
+	return d.admitSoW(ctx, row, ask)
 }
 
-// admit brings what an agent submits, and lets it wait where a signature is asked for.
-func (d *Desk) admit(ctx context.Context, row store.SoWAsk, ask SoWAsk) (Answer, error) {
+// admitSoW brings what an agent submits, and lets it wait where a signature is asked for.
+func (d *Desk) admitSoW(ctx context.Context, row store.SoWAsk, ask SoWAsk) (Answer, error) {
 	d.submitting.Lock()
 	in, err := d.bring(ask.Document, ask.Kind, SoWSource{Kind: "agent", Name: ask.Session, Client: row.Client, Request: row.Request})
 	if err != nil {

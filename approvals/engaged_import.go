@@ -374,15 +374,19 @@ func (d *Desk) completeByOffer(h *held, x *heldDoc) error {
 	if !ok {
 		return nil
 	}
-	key := clientKey(x.doc, h.log)
+	key, asked := clientKey(x.doc, h.log)
 	why := ""
-	if key == "" {
+	switch {
+	case !asked:
 		return nil // nobody asks yet
+	case key == "":
+		err = refuse(CodeNotPinned)
+	default:
+		err = d.do(d.sealOp(&sealing{
+			h: h, x: x, move: journal.MoveComplete, role: sow.Provider, seat: published.Seat, key: published.Key, counterparty: key, offer: offer.by(offerDigest.Value),
+			authority: string(needed(journal.MoveComplete, x.doc, nil, h.log.floor)), agreed: true,
+		}, &behind{by: "offer"}))
 	}
-	err = d.do(d.sealOp(&sealing{
-		h: h, x: x, move: journal.MoveComplete, role: sow.Provider, seat: published.Seat, key: published.Key, counterparty: key, offer: offer.by(offerDigest.Value),
-		authority: string(needed(journal.MoveComplete, x.doc, nil, h.log.floor)), agreed: true,
-	}, &behind{by: "offer"}))
 	if err != nil {
 		r := asRefusal(err)
 		why = r.Code
@@ -404,14 +408,26 @@ func (d *Desk) completeByOffer(h *held, x *heldDoc) error {
 // CodeTwiceFormed is [journal.CodeTwiceFormed].
 const CodeTwiceFormed = journal.CodeTwiceFormed
 
-// clientKey is the key by which the client of a request has signed it.
-func clientKey(doc *sow.Document, log sowLog) string {
+// clientKey is the key by which the client of a request has signed it, and whether anybody has: the pinned one of the client's
+// agent, else the only one. Where several have signed and none is pinned, nothing says which is the client's.
+func clientKey(doc *sow.Document, log sowLog) (key string, asked bool) {
+	party, _ := doc.Party(sow.Client)
+	pinned := log.pins[party.Agent].Key
+	several := false
 	for _, r := range doc.Signatures() {
-		if _, ours := log.ours(r.Key); r.Role == sow.Client && r.Fault == "" && !ours {
-			return r.Key
+		if _, ours := log.ours(r.Key); r.Role != sow.Client || r.Fault != "" || ours {
+			continue
 		}
+		if r.Key == pinned {
+			return pinned, true
+		}
+		several = several || asked && r.Key != key
+		key, asked = r.Key, true
 	}
-	return ""
+	if several {
+		key = ""
+	}
+	return key, asked
 }
 
 func ignoreUnknown(err error) error {

@@ -490,6 +490,7 @@ func (d *Desk) relist(ids ...string) error {
 		if err := d.db().Do(func(tx *store.Tx) error { return tx.PutEngagement(row) }); err != nil {
 			return refuse(CodeStoreFailed)
 		}
+		d.waits(row)
 	}
 	d.changed()
 	return nil

@@ -254,7 +254,10 @@ func (d *Desk) sealing(h *held, ask Signing) (*sealing, string, error) {
 	case journal.MovePublish:
 		s.role = sow.Provider
 	case journal.MoveComplete:
-		s.counterparty, s.agreed = clientKey(x.doc, h.log), true
+		if s.counterparty, _ = clientKey(x.doc, h.log); s.counterparty == "" {
+			return nil, CodeNotPinned, nil
+		}
+		s.agreed = true
 		s.authority = string(needed(journal.MoveComplete, x.doc, nil, h.log.floor))
 	default:
 		if s.counterparty = pinOf(h.pins, otherRole(s.role)); s.counterparty == "" {

@@ -335,9 +335,13 @@ func TestTheWalk(t *testing.T) {
 	}
 
 	// A settlement record's fee is off by one, and the dispute has its name.
-	record := `{"engagement":"` + e.SoW + `","total":4300000,"currency":"XCR","lines":[{"offering":"explainer-package","amount":4085000}],` +
-		`"operator_fee":{"amount":215001,"basis":{"kind":"percent","bps":500},"base":4300000,"operator":"mesh.example"}}`
-	settled := w.brought([]byte(record))
+	settlement := func(members, total, fee string) []byte {
+		return []byte(`{"engagement":"` + e.SoW + `","task":"task-1",` + members + `"total":` + total + `,"currency":"XCR","operator_fee":{"operator":"mesh.example",` +
+			`"basis":{"kind":"percent","percent":10},"base":4300000,"amount":` + fee + `}}`)
+	}
+	w.brought(settlement("", "4730000", "430000"))
+	record := settlement(`"lines":[{"meter":"items","unit":"package","count":1,"per":1,"per_unit":4300000,"amount":4300000}],`, "4730001", "430001")
+	settled := w.brought(record)
 	e = w.engagement(e.ID)
 	i := slices.IndexFunc(e.Records, func(r approvals.RecordView) bool { return r.SHA256 == settled.SHA256 })
 	if i < 0 || e.Records[i].Dispute != "operator_fee_arithmetic" || !slices.Contains(e.Waiting, approvals.WaitDispute) {
@@ -361,7 +365,7 @@ func TestTheWalk(t *testing.T) {
 	}
 	_, provider := sampleKey(t, "owner/inkwell")
 	report := bundle.Verify(b, bundle.Pins{Provider: provider, Client: ours, Card: w.card()})
-	if !report.Valid || !report.Tied || len(b.Confirmations) != 3 || len(b.Acts) != 2 || len(b.Versions) != 2 || len(b.Records) != 1 {
+	if !report.Valid || !report.Tied || len(b.Confirmations) != 3 || len(b.Acts) != 2 || len(b.Versions) != 2 || len(b.Records) != 2 {
 		t.Fatalf("%+v: %d confirmations, %d acts, %d versions, %d records", report, len(b.Confirmations), len(b.Acts), len(b.Versions), len(b.Records))
 	}
 

@@ -423,7 +423,7 @@ func (v ownerView) Inbox() []Item {
 		}
 		out = append(out, x)
 	}
-	return out
+	return append(out, d.engaged...)
 }
 
 // Open implements [Owner].

@@ -90,6 +90,8 @@ var codes = append([]codeRow{
 	{"action_not_signable", FamilyDocument, "", ""},
 	{"no_signing_envelope", FamilyDocument, "", ""},
 
+	{"not_open", FamilyDocument, "", ""},
+
 	{"declined", FamilyOutcome, "", ""},
 	{"not_shown", FamilyOutcome, "", ""},
 	{"expired", FamilyOutcome, "", ""},
@@ -104,6 +106,7 @@ var codes = append([]codeRow{
 	{"unknown_moment", FamilyRequestID, "", ""},
 	{"unknown_question", FamilyRequestID, "", ""},
 	{"question_answered", FamilyRequestID, "", ""},
+	{"unknown_engagement", FamilyRequestID, "", ""},
 
 	{"too_many_connections", FamilyLimit, "There are too many connections.", "Use fewer connections, or wait."},
 	{"too_many_requests", FamilyLimit, "", ""},

@@ -37,6 +37,7 @@ const (
 	maxServer    = 128       // bytes of a tool server's name
 	maxFallback  = 256 << 10 // bytes of the text beside a bare binding moment
 	maxReply     = 16 << 10  // bytes of an answer to the owner's question
+	maxKind      = 32        // characters of a kind or a move
 )
 
 // methods is the protocol: docs/protocol.md has the same rows.
@@ -122,6 +123,32 @@ var methods = append([]method{
 		{name: "session", kind: kindName, max: maxName},
 		{name: "moment", kind: kindName, max: maxName},
 		{name: "action", kind: kindValue},
+	}},
+	{name: "sow.submit", stage: stageProven, waits: true, run: sowSubmit, fields: []field{
+		{name: "request_id", kind: kindName, max: maxName},
+		{name: "session", kind: kindName, max: maxName, optional: true},
+		{name: "document", kind: kindObject},
+		{name: "kind", kind: kindName, max: maxKind, optional: true},
+		{name: "move", kind: kindName, max: maxKind, optional: true},
+		{name: "fill", kind: kindObject, optional: true},
+		{name: "intent", kind: kindName, max: maxName, optional: true},
+		{name: "intent_key", kind: kindName, max: maxName, optional: true},
+	}},
+	{name: "sow.status", stage: stageProven, run: func(ctx context.Context, c *conn, a args) (any, error) {
+		return answer(c.talk.SoWStatus(ctx, a.text["engagement"]))
+	}, fields: []field{
+		{name: "engagement", kind: kindName, max: maxName},
+	}},
+	{name: "sow.get", stage: stageProven, run: func(ctx context.Context, c *conn, a args) (any, error) {
+		return answer(c.talk.SoWGet(ctx, a.text["engagement"], a.text["digest"]))
+	}, fields: []field{
+		{name: "engagement", kind: kindName, max: maxName},
+		{name: "digest", kind: kindName, max: maxName, optional: true},
+	}},
+	{name: "sow.await", stage: stageProven, waits: true, run: func(ctx context.Context, c *conn, a args) (any, error) {
+		return answer(c.talk.SoWAwait(ctx, a.text["request"]))
+	}, fields: []field{
+		{name: "request", kind: kindName, max: maxName},
 	}},
 	{name: "session.end", stage: stageProven, run: func(ctx context.Context, c *conn, a args) (any, error) {
 		return done(c.talk.SessionEnd(ctx, a.text["session"]))
@@ -257,6 +284,21 @@ func momentPresent(ctx context.Context, c *conn, a args) (any, error) {
 		Session: a.text["session"], ToolResult: result, BindingMoment: bare, Fallback: a.text["fallback"],
 		Actions: a.raw["actions"], ToolServer: a.text["tool_server"],
 	}))
+}
+
+func sowSubmit(ctx context.Context, c *conn, a args) (any, error) {
+	ask := approvals.SoWAsk{
+		RequestID: a.text["request_id"], Session: a.text["session"], Kind: approvals.RecordKind(a.text["kind"]), Document: a.raw["document"],
+		Move: a.text["move"], Intent: a.text["intent"], IntentKey: a.text["intent_key"],
+	}
+	if raw := a.raw["fill"]; raw != nil {
+		fill, err := approvals.ParseFill(raw)
+		if err != nil {
+			return nil, refuseFor("params_invalid", "Member fill is not what it should be.")
+		}
+		ask.Fill = fill
+	}
+	return answer(c.talk.SoWSubmit(ctx, ask))
 }
 
 // encode writes the desk's 32 bytes for the wire.

@@ -334,6 +334,7 @@ func TestBadParams(t *testing.T) {
 		"request.await": `{"request":"r"}`, "request.cancel": `{"request":"r"}`, "record.get": `{"request":"r"}`,
 		"moment.present": `{"session":"s"}`, "moment.await": `{"session":"s","moment":"m"}`, // present: one of two more, below
 		"moment.say": `{"session":"s","moment":"m","ask":"q1","text":"t"}`, "moment.sign": `{"session":"s","moment":"m","action":1}`,
+		"sow.submit": `{"request_id":"r","document":{}}`, "sow.status": `{"engagement":"e"}`, "sow.get": `{"engagement":"e"}`, "sow.await": `{"request":"r"}`,
 		"session.end": `{"session":"s"}`, "hello.prove": `{"proof":"` + zeros + `"}`,
 		"bot.nonce": `{}`, "bot.prove": `{"bot":"0x00","signature":"0x00"}`,
 		"mint.delegates": `{}`, "mint.request": `{"request":{}}`, "mint.record": `{"mint":"0x00"}`,
@@ -412,13 +413,19 @@ func TestBadParams(t *testing.T) {
 		"a choice in the params":   {"moment.present", `{"session":"s","tool_result":{},"option_idx":0}`},
 		"tool server too long":     {"moment.present", `{"session":"s","tool_result":{},"tool_server":"` + strings.Repeat("n", 129) + `"}`},
 		"reply too long":           {"moment.say", `{"session":"s","moment":"m","ask":"q1","text":"` + strings.Repeat("n", 16385) + `"}`},
+		"sow is text":              {"sow.submit", `{"request_id":"r","document":"{}"}`},
+		"sow with a seat":          {"sow.submit", `{"request_id":"r","document":{},"seat":1}`},
+		"fill without a start":     {"sow.submit", `{"request_id":"r","document":{},"move":"form","fill":{"client":{"agent":"a","owner":"o"}}}`},
+		"fill with an approval":    {"sow.submit", `{"request_id":"r","document":{},"move":"form","fill":{"client":{"agent":"a","owner":"o"},"starts_at":"2026-01-01T00:00:00Z","approval":{}}}`},
+		"fill with no real date":   {"sow.submit", `{"request_id":"r","document":{},"move":"form","fill":{"client":{"agent":"a","owner":"o"},"starts_at":"2026-13-45T00:00:00Z"}}`},
+		"fill with a numbered key": {"sow.submit", `{"request_id":"r","document":{},"move":"form","fill":{"client":{"agent":1,"owner":"o"},"starts_at":"2026-01-01T00:00:00Z"}}`},
 		"member name in uppercase": {"action.sign", `{"Request_ID":"r","action_envelope":{},"payload":{}}`},
 	} {
 		if code := try(c[0], c[1]); code != "params_invalid" {
 			t.Errorf("%s: %q", name, code)
 		}
 	}
-	if _, asks, _ := r.desk.Counts(); asks != 0 || len(r.desk.Moments)+len(r.desk.Replies) != 0 {
+	if _, asks, _ := r.desk.Counts(); asks != 0 || len(r.desk.Moments)+len(r.desk.Replies)+len(r.desk.Brought) != 0 {
 		t.Errorf("%d requests reached the desk", asks)
 	}
 }
@@ -479,6 +486,43 @@ func TestMomentsOverTheSocket(t *testing.T) {
 	}
 	if first := r.desk.Moments[0]; string(first.BindingMoment) != `{"a":1.0}` || first.Fallback != "text" || first.ToolServer != "srv" {
 		t.Fatalf("%+v", first)
+	}
+}
+
+// TestSoWOverTheSocket brings a document byte for byte, waits for it, and fetches what was signed.
+func TestSoWOverTheSocket(t *testing.T) {
+	r := start(t, Limits{}, nil)
+	c, p := r.paired("sow")
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	w := r.wire()
+	w.prove(p, r.secretOf(p))
+	document := `{ "sow":"v1", "threshold":0.950, "a":"\u0041" }`
+	if a := w.call(`{"jsonrpc":"2.0","id":3,"method":"sow.submit","params":{"request_id":"r1","session":"s","document":` + document + `,"move":"form","fill":{"client":` +
+		`{"agent":"U1","owner":"Us","handle":"h"},"starts_at":"2026-01-01T00:00:00Z","locations":{"in":"https://example.org"},"assertions":["a","b"]},"intent":"AAAA","intent_key":"U1"}}`); a.Error != nil {
+		t.Fatal(a.code())
+	}
+	got := r.desk.Brought[0]
+	if string(got.Document) != document || got.RequestID != "r1" || got.Session != "s" || got.Move != "form" || got.Intent != "AAAA" || got.IntentKey != "U1" ||
+		got.Fill.Client.Handle != "h" || got.Fill.StartsAt != 1767225600000 || got.Fill.Locations["in"] != "https://example.org" || len(got.Fill.Assertions) != 2 {
+		t.Fatalf("%+v %+v", got, got.Fill)
+	}
+	first, err := c.SubmitSoW(ctx, client.SoW{RequestID: "r2", Document: json.RawMessage(document)})
+	if err != nil || first.Pending != "" || !strings.Contains(string(first.Result), `"kind":"sow"`) {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	second, err := c.SubmitSoW(ctx, client.SoW{RequestID: "r3", Document: json.RawMessage(document), Move: "countersign"})
+	if err != nil || second.Pending != "r3" {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	if second, err = c.AwaitSoW(ctx, second.Pending); err != nil || second.Pending != "" || string(second.Result) != `{"outcome":"declined"}` {
+		t.Fatalf("%+v, %v", second, err)
+	}
+	if raw, err := c.SoWStatus(ctx, "e_1"); err != nil || !strings.Contains(string(raw), `"engagement":"e_1"`) {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	if raw, err := c.SoWBundle(ctx, "e_1", ""); err != nil || !strings.Contains(string(raw), `"document":{}`) {
+		t.Fatalf("%s, %v", raw, err)
 	}
 }
 

@@ -356,6 +356,10 @@ func (u *UI) followCeremony() {
 		s.confirmed(*v)
 		v = nil
 	}
+	if c := u.contract; c != nil && v != nil && c.busy && !c.over {
+		c.confirmed(*v)
+		v = nil
+	}
 	switch {
 	case v == nil:
 		u.asking = nil

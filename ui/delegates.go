@@ -172,8 +172,8 @@ func over(d approvals.DelegateView) bool {
 	return d.State == approvals.DelegateEnded || d.State == approvals.DelegateExpired
 }
 
-// stateWords are the words and the icon for how a delegate stands, for a list.
-func stateWords(d approvals.DelegateView) (words, icon string) {
+// delegateWords are the words and the icon for how a delegate stands, for a list.
+func delegateWords(d approvals.DelegateView) (words, icon string) {
 	switch d.State {
 	case approvals.DelegatePaused:
 		return "paused", "pause"
@@ -281,7 +281,7 @@ func rank(d approvals.DelegateView) int {
 }
 
 func (p *delegatesPage) row(u *UI, d approvals.DelegateView, current bool) fyne.CanvasObject {
-	words, icon := stateWords(d)
+	words, icon := delegateWords(d)
 	ink := look.Ink
 	if over(d) {
 		ink = look.Ink2

@@ -216,7 +216,10 @@ func (b *bringing) view(u *UI, p *delegatesPage) fyne.CanvasObject {
 	if u.opts.Read != nil {
 		read := u.button(parts.Plain, "file", "Read the file", func() {
 			name := strings.TrimSpace(b.path.Text)
-			p.take(u, func() ([]byte, error) { return u.opts.Read(name) })
+			p.take(u, func() ([]byte, error) {
+				_, raw, err := u.opts.Read(name)
+				return raw, err
+			})
 		})
 		if strings.TrimSpace(b.path.Text) == "" {
 			read.Disable()

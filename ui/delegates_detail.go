@@ -36,7 +36,7 @@ func (p *delegatesPage) detail(u *UI, d approvals.DelegateView) fyne.CanvasObjec
 
 func (p *delegatesPage) title(u *UI, d approvals.DelegateView) fyne.CanvasObject {
 	objs := []fyne.CanvasObject{parts.Grow(look.Text(look.Title, look.Ink, delegateName(d)))}
-	words, icon := stateWords(d)
+	words, icon := delegateWords(d)
 	if icon != "" {
 		objs = append(objs, parts.Tag(icon, words))
 	}

@@ -22,7 +22,9 @@ func (u *UI) inbox() fyne.CanvasObject {
 		return u.notePage()
 	}
 	items := u.state.Inbox
-	waiting := waiting(slices.DeleteFunc(slices.Clone(items), func(i approvals.Item) bool { return i.Kind == approvals.ItemWords }))
+	waiting := waiting(slices.DeleteFunc(slices.Clone(items), func(i approvals.Item) bool {
+		return i.Kind == approvals.ItemWords || i.Kind == approvals.ItemSoW
+	}))
 	var out []fyne.CanvasObject
 	line := "Requests from your agents appear here, in the order they come."
 	switch {
@@ -32,11 +34,15 @@ func (u *UI) inbox() fyne.CanvasObject {
 		line = fmt.Sprintf("%d requests wait for you. They open one at a time, in the order they came.", waiting)
 	}
 	out = append(out, head("Inbox", line), parts.Space(0, 18))
-	var rows, notes []fyne.CanvasObject
+	var rows, notes, deals []fyne.CanvasObject
 	place := 0
 	for _, i := range items {
 		if i.Kind == approvals.ItemNote {
 			notes = append(notes, u.noteRow(i))
+			continue
+		}
+		if i.Kind == approvals.ItemSoW {
+			deals = append(deals, u.sowRow(i))
 			continue
 		}
 		if i.Kind == approvals.ItemWords {
@@ -52,8 +58,11 @@ func (u *UI) inbox() fyne.CanvasObject {
 	}
 	if len(rows) > 0 {
 		out = append(out, parts.Lined(rows...), parts.Space(0, 24))
-	} else if len(u.state.Clients) > 0 {
+	} else if len(u.state.Clients) > 0 && len(deals) == 0 {
 		out = append(out, parts.Empty("inbox", "No one is waiting for you", "Requests from your agents appear here, in the order they come."), parts.Space(0, 24))
+	}
+	if len(deals) > 0 {
+		out = append(out, section("Contracts that wait for you"), parts.Space(0, 6), parts.Lined(deals...), parts.Space(0, 24))
 	}
 	if len(notes) > 0 {
 		out = append(out, section("For reading only"), parts.Space(0, 6), parts.Lined(notes...), parts.Space(0, 24))

@@ -15,6 +15,7 @@ import (
 var rail = []struct{ page, name, icon string }{
 	{"inbox", "Inbox", "inbox"},
 	{"agents", "Agents", "agent"},
+	{"engagements", "Engagements", "engagement"},
 	{"domains", "Domains", "domain"},
 	{"delegates", "Delegates", "delegate"},
 	{"activity", "Activity", "activity"},
@@ -58,6 +59,8 @@ func (u *UI) pages() fyne.CanvasObject {
 	switch u.page {
 	case "agents":
 		page = u.agents.view(u)
+	case "engagements":
+		page = u.deals.page(u)
 	case "domains":
 		page = u.domains.view(u)
 	case "activity":
@@ -83,6 +86,9 @@ func (u *UI) pages() fyne.CanvasObject {
 			u.scroll[u.page] = s
 		} else {
 			s.Set(body)
+		}
+		if u.page == "engagements" {
+			u.deals.list.in(s)
 		}
 		view = s
 	}

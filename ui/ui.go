@@ -43,10 +43,11 @@ type Options struct {
 	Go func(func())
 	// Export makes a new file for the owner and says where. It is called by Go. Nil hides exports.
 	Export func(name string) (file File, path string, err error)
-	// Read reads a file that the owner names, of at most 8 MiB. It is called by Go. Nil hides it.
-	Read func(path string) ([]byte, error)
 	// BackupFile proposes the path of a backup. Nil hides backups.
 	BackupFile func() string
+	// Read reads at most so many bytes of a file the owner named or dropped, and gives its name without folders. It is
+	// called by Go. Nil: what is brought in is pasted only.
+	Read func(path string) (name string, raw []byte, err error)
 	// Keyring says whether a keyring answers here, for the choice of what opens a new vault. It is
 	// called by Go and may block for seconds. Nil: it is not known.
 	Keyring func(context.Context) bool
@@ -87,6 +88,8 @@ type UI struct {
 	log       activityPage
 	set       settingsPage
 	asking    *asking // confirmation that no open sheet shows, or nil
+	contract  *contract
+	deals     engagementsPage
 	waiting   map[string]bool
 	touched   time.Time
 
@@ -168,6 +171,13 @@ func New(app fyne.App, owner approvals.Owner, opts Options) *UI {
 	u.first.init(u)
 	u.domains.init(u)
 	u.log.init(u)
+	u.deals.init(u)
+	u.main.SetOnDropped(u.dropped)
+	u.root.after = func() {
+		if u.page == "engagements" {
+			u.deals.list.place() // the view may be higher than it was
+		}
+	}
 	u.stop = owner.Watch(u.changed)
 	u.changed()
 	return u
@@ -195,12 +205,18 @@ func (u *UI) Rearm() {
 	if u.sheet != nil {
 		u.sheet.gate.arm()
 	}
+	if u.contract != nil {
+		u.contract.gate.arm()
+	}
 }
 
 // Tick draws anew what says how long ago something was. The program calls it about twice a minute.
 func (u *UI) Tick() {
 	if s := u.sheet; s != nil && s.asking != nil {
 		s.arrange(s.compact) // the time that is left
+	}
+	if c := u.contract; c != nil && c.asking != nil {
+		c.arrange()
 	}
 	if (u.busy == "" || u.asking != nil) && u.note == nil {
 		u.rebuild()
@@ -298,9 +314,15 @@ func (u *UI) apply(s state) {
 		if u.sheet != nil {
 			u.sheet.gate.arm()
 		}
+		if u.contract != nil {
+			u.contract.gate.arm()
+		}
 	}
 	u.notice(first)
 	u.followCeremony()
+	if u.page == "engagements" {
+		u.deals.reload(u, true)
+	}
 	if u.sheet != nil {
 		u.sheet.follow(s)
 	}
@@ -315,8 +337,8 @@ func (u *UI) notice(first bool) {
 		if i.Kind == approvals.ItemWords || i.Kind == approvals.ItemNote {
 			continue
 		}
-		now[i.ID] = true
-		fresh = fresh || !u.waiting[i.ID]
+		now[i.ID+" "+string(i.Wants)] = true
+		fresh = fresh || !u.waiting[i.ID+" "+string(i.Wants)]
 	}
 	u.waiting = now
 	if fresh && !first && u.state.Settings.Notifications {
@@ -389,6 +411,10 @@ func (u *UI) open(page string) {
 	}
 	if page == "activity" {
 		u.changed()
+	}
+	if page == "engagements" {
+		u.deals.open, u.deals.one, u.deals.asking, u.deals.paste = "", nil, nil, nil
+		u.deals.reload(u, true)
 	}
 }
 

@@ -59,7 +59,7 @@ func newStage(t *testing.T, desk *fakedesk.Desk) *stage {
 		Do:         func(f func()) { f() },
 		Go:         func(f func()) { f() },
 		Export:     func(name string) (io.WriteCloser, string, error) { return &file{}, "/home/owner/" + name, nil },
-		Read:       func(path string) ([]byte, error) { return []byte("read " + path), nil },
+		Read:       func(path string) (string, []byte, error) { return path, []byte("read " + path), nil },
 		BackupFile: func() string { return "/home/owner/vault.age" },
 		Notify:     func() { s.told++ },
 	})

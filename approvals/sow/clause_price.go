@@ -318,3 +318,23 @@ func CheckSettlement(price money.Price, quote, record jcs.Value) Findings {
 	}
 	return c.found
 }
+
+// CheckRecord judges a settlement record alone, where nobody brought its quote:
+// its form, that it accounts for its own total and fee, and what the price
+// clause cannot have produced (5.5.7, 5.5.8).
+func CheckRecord(price money.Price, record jcs.Value) Findings {
+	var c checker
+	if !price.Settles() {
+		c.add("no_charge_settlement", "")
+		return c.found
+	}
+	r, f := RecordOf(record)
+	if c.found = f; !c.found.OK() {
+		return c.found
+	}
+	if d := money.CheckSettlement(money.Quote{Total: r.Total, Currency: r.Currency, Fee: r.Fee}, r); d != "" {
+		c.add(Code(d), "")
+	}
+	c.refusal(money.Admit(price, r, 0), "")
+	return c.found
+}

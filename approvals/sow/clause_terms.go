@@ -156,6 +156,9 @@ func (c *checker) floors(v jcs.Value, path string) {
 			if c.need(isText(f.Get("each_task_within")), "floor_each_task_within", p, "each_task_within") {
 				c.duration(f.Get("each_task_within"), at(p, "each_task_within"))
 			}
+			for m := range f.Members() {
+				c.need(m.Name == "id" || m.Name == "each_task_within", "floor_unknown_kind", p, m.Name)
+			}
 		}
 	}
 	if b := v.Get("breach"); c.need(b.Kind() == jcs.Object, "breach_missing", path, "breach") {

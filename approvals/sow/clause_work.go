@@ -2,6 +2,7 @@ package sow
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 
 	"vault/derive/jcs"
@@ -93,23 +94,35 @@ func (c *checker) grant(in jcs.Value, p string) {
 	}
 }
 
-var (
-	shapeMembers = []string{"name", "media_type", "when", "kind", "access", "via", "grade", "description", "optional", "required"}
-	addressForm  = regexp.MustCompile(`://|^[/~\\]|^\.{1,2}[/\\]|^[A-Za-z]:[\\/]|^www\.|[^\s@]@[^\s@]+\.|(?i)\b(bearer|token|key|secret|password)[=:]`)
-)
+var shapeMembers = []string{"name", "media_type", "when", "kind", "access", "via", "grade", "description", "optional", "required"}
+
+// The marks of an address, a path, an account or a key in a text. A form that
+// is not among them can still be one: the rule is kept by its writer, and this
+// catches what writers do by mistake.
+var bindingForms = []*regexp.Regexp{
+	regexp.MustCompile(`://|(?i)\bwww\.|\b(?:localhost|mailto:|urn:)`),
+	regexp.MustCompile(`(?:^|\s)(?:~?/[^\s/]|~[a-z]|\.{1,2}/)`),                     // a path
+	regexp.MustCompile(`^\\\\|\b[A-Za-z]:\\|^[A-Za-z]:/|^\.{0,2}\\`),                // and one of Windows
+	regexp.MustCompile(`[A-Za-z0-9-]\.[A-Za-z]{2,}(?:/|:\d)`),                       // a host with a path or a port
+	regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}\b`),                               // an address of the internet
+	regexp.MustCompile(`[^\s@]@[^\s@]+\.[^\s@]`),                                    // of mail
+	regexp.MustCompile(`(?i)\b(?:bearer|token|key|secret|password)\s*[=:]`),         // a credential that says so
+	regexp.MustCompile(`\b(?:sk|pk|ghp|gho|xox[abp]|AKIA|eyJ)[-_]?[A-Za-z0-9]{12}`), // and those that are known by how they begin
+	regexp.MustCompile(`(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b`),       // an account or tenant
+	regexp.MustCompile(`(?i)\b[0-9a-f]{32,}\b`),
+}
+
+func binds(s string) bool {
+	return slices.ContainsFunc(bindingForms, func(re *regexp.Regexp) bool { return re.MatchString(s) })
+}
 
 // publishable checks that an offer to strangers states shapes of inputs and
 // never where they are or how to get in (5.3.1).
 func (c *checker) publishable(v jcs.Value, path string) {
 	for i, in := range v.Items() {
 		for m := range in.Members() {
-			known := false
-			for _, name := range shapeMembers {
-				known = known || m.Name == name
-			}
-			if !known || matches(m.Value, addressForm) {
-				c.add("input_binding_published", at(item(path, i), m.Name))
-			}
+			bound := !slices.Contains(shapeMembers, m.Name) || m.Value.Len() > 0 || binds(m.Value.Text())
+			c.need(!bound, "input_binding_published", item(path, i), m.Name)
 		}
 	}
 }

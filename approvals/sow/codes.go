@@ -292,6 +292,7 @@ var table = []row{
 	{"floor_id", 133, "5.14", always, "A floor has no id of lower case letters, digits and hyphens.", "Give the floor such an id."},
 	{"floor_duplicate_id", 133, "5.14", always, "Two floors have the same id.", "Give each floor its own id."},
 	{"floor_each_task_within", 133, "5.14", always, "A floor does not state its bound as a text.", "State each_task_within as a duration."},
+	{"floor_unknown_kind", 133, "5.14", soft, "A floor states something an engagement's own records cannot measure.", "State each_task_within, the one kind of floor there is."},
 	{"breach_missing", 134, "5.14", always, "The clause does not say what a miss leads to.", "State misses, within and remedy."},
 	{"breach_misses", 134, "5.14", always, "The number of misses is not a positive whole number.", "State a whole number."},
 	{"breach_within", 134, "5.14", always, "The window of misses is not stated as a text.", "State within as a duration."},

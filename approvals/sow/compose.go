@@ -1,6 +1,8 @@
 package sow
 
 import (
+	"bytes"
+	"errors"
 	"slices"
 
 	"vault/derive/jcs"
@@ -96,5 +98,51 @@ func (d *Document) WithSignature(role, key, signedAt string, sig []byte) (*Docum
 	}
 	o := objectOf(d.v)
 	o.set("signatures", append(out, ']'))
+	return Parse(o.canonical())
+}
+
+// Join is one document out of copies that have the same signed bytes and
+// different signature records: the first copy with the records of all of them,
+// those that verify before those that do not, each once, and no more than are
+// looked at. A copy with records that were made up therefore takes nothing from
+// the good ones. Where the others add nothing it is the first copy, byte for
+// byte. Copies of other bytes are left alone.
+func Join(copies ...*Document) (*Document, error) {
+	if len(copies) == 0 {
+		return nil, errors.New("join copies: there is none")
+	}
+	var good, bad [][]byte
+	seen := map[string]bool{}
+	digest := copies[0].Digest()
+	for _, d := range copies {
+		if d.Digest() != digest {
+			continue
+		}
+		records := d.Signatures() // the first of them, as many as are looked at
+		for i, s := range d.v.Get("signatures").Items() {
+			if i == len(records) {
+				break
+			}
+			raw := s.Canonical()
+			switch {
+			case seen[string(raw)]:
+			case records[i].Fault == "":
+				good = append(good, raw)
+			default:
+				bad = append(bad, raw)
+			}
+			seen[string(raw)] = true
+		}
+	}
+	list := append(good, bad...)
+	if len(list) > maxRecords {
+		list = list[:maxRecords]
+	}
+	joined := append(append([]byte{'['}, bytes.Join(list, []byte{','})...), ']')
+	if bytes.Equal(joined, copies[0].v.Get("signatures").Canonical()) {
+		return copies[0], nil
+	}
+	o := objectOf(copies[0].v)
+	o.set("signatures", joined)
 	return Parse(o.canonical())
 }

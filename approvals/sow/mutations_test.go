@@ -319,6 +319,7 @@ var mutations = []mutation{
 	{metered, "service_floors.floors[1].id", `"turnaround"`, "floor_duplicate_id", ""},
 	{metered, "service_floors.floors[0].each_task_within", `4`, "floor_each_task_within", ""},
 	{metered, "service_floors.floors[0].each_task_within", `"PT0S"`, "duration", ""},
+	{metered, "service_floors.floors[0].uptime_percent", `99`, "floor_unknown_kind", sow.Warning},
 	{metered, "service_floors.breach", ``, "breach_missing", ""},
 	{metered, "service_floors.breach.misses", `0`, "breach_misses", ""},
 	{metered, "service_floors.breach.within", `30`, "breach_within", ""},

@@ -427,6 +427,13 @@ var rules = slices.Concat(
 	is(76, "settlement_currency", func(t *testing.T) sow.Findings {
 		return against(t, `{"total":100,"currency":"EUR"}`, `{"total":100,"currency":"USD"`+recordEnd)
 	}),
+	is(78, "no_charge_settlement", func(t *testing.T) sow.Findings { return sow.CheckRecord(priceOf(t, free), value(t, `{"total":0}`)) }),
+	is(86, "total_unaccounted", func(t *testing.T) sow.Findings { // without a quote the record still answers for itself
+		return sow.CheckRecord(money.Price{Arrangement: money.FixedFee}, value(t, `{"total":101`+recordEnd))
+	}),
+	is(71, "meter_unpriced", func(t *testing.T) sow.Findings {
+		return sow.CheckRecord(money.Price{Arrangement: money.TimeAndMaterials, Cap: 1000}, value(t, `{"total":100`+recordEnd))
+	}),
 	is(76, "settlement_line_meter", line(`meter="A B"`)),
 	is(76, "settlement_line_unit", line(`unit=""`)),
 	is(76, "settlement_line_count", line(`count=1.5`)),
@@ -598,7 +605,7 @@ var rules = slices.Concat(
 		}
 		return false
 	}),
-	breaks(133, "service_floors_not_object", "floors_missing", "floors_too_many", "floor_id", "floor_duplicate_id", "floor_each_task_within"),
+	breaks(133, "service_floors_not_object", "floors_missing", "floors_too_many", "floor_id", "floor_duplicate_id", "floor_each_task_within", "floor_unknown_kind"),
 	breaks(134, "breach_missing", "breach_misses", "breach_within", "breach_remedy", "service_floors_grade"),
 	is(135, "floor_missed", func(t *testing.T) sow.Findings {
 		m, _ := good(t, fixedFee).Misses([]sow.Task{{ID: "a", End: 6*3600000 + 1}, {ID: "b", End: 6 * 3600000}, {ID: "c", End: 9 * 3600000, Refused: true}}, 7*3600000)

@@ -260,3 +260,43 @@ func TestGiven(t *testing.T) {
 		})
 	}
 }
+
+// TestJoin: copies of one document bring their records together, and none takes
+// the place of a good one.
+func TestJoin(t *testing.T) {
+	d := good(t, fixedFee)
+	keys := pins(t)
+	only := func(i string) *sow.Document { return document(t, edit(t, d.Raw(), "signatures["+i+"]", drop{})) }
+	flipped := document(t, edit(t, d.Raw(), "signatures[1].sig", sow.SignatureText(make([]byte, 64))))
+	full := document(t, edit(t, d.Raw(), "signatures", json.RawMessage(times(32, `{"role":"client","key":"`+keys.Client+`","signed_at":"#","sig":"`+sow.SignatureText(make([]byte, 64))+`"}`))))
+	for name, c := range map[string]struct {
+		copies []*sow.Document
+		agreed bool
+		count  int
+	}{
+		"one":                             {[]*sow.Document{d}, true, 2},
+		"the same twice":                  {[]*sow.Document{d, d}, true, 2},
+		"a seat each":                     {[]*sow.Document{only("0"), only("1")}, true, 2},
+		"a good one, then a forged one":   {[]*sow.Document{d, flipped}, true, 3},
+		"a forged one, then a good one":   {[]*sow.Document{flipped, d}, true, 3},
+		"as many forged ones as are read": {[]*sow.Document{full, d}, true, 32},
+		"behind as many":                  {[]*sow.Document{d, full}, true, 32},
+		"of other bytes":                  {[]*sow.Document{only("0"), good(t, "amendment-v2-proposal")}, false, 1},
+		"none signed":                     {[]*sow.Document{document(t, edit(t, d.Raw(), "signatures", drop{}))}, false, 0},
+	} {
+		got, err := sow.Join(c.copies...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		s := got.VerifySignatures(keys)
+		if s.Agreed() != c.agreed || got.Get("signatures").Len() != c.count || got.Digest() != c.copies[0].Digest() || c.agreed && !s.Findings.OK() {
+			t.Errorf("%s: agreed %v, %d records, %v", name, s.Agreed(), got.Get("signatures").Len(), s.Findings.Errors())
+		}
+	}
+	if same, err := sow.Join(d, only("0"), d); err != nil || string(same.Raw()) != string(d.Raw()) {
+		t.Error("copies that add nothing change the first one's bytes")
+	}
+	if _, err := sow.Join(); err == nil {
+		t.Error("no copies are joined")
+	}
+}

@@ -20,16 +20,16 @@ import (
 func (p *program) sowCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sow",
-		Short: "Agent SoW documents: check, show, compare, verify, draft; offline",
-		Long: "Nothing here needs an open vault, and nothing here signs.\n\n" +
+		Short: "Agent SoW documents: check, show, compare, verify, draft; and ask the owner to sign",
+		Long: "Only sign needs an open vault, and asks its owner there; nothing here signs by itself.\n\n" +
 			"Where a document is asked for, a bundle does as well; its document is taken.\n" +
 			"Regular files; documents of at most 1 MiB, bundles of at most 8 MiB.",
 		Args: none,
 		RunE: func(*cobra.Command, []string) error {
-			return usageError("say check, show, id, verify, diff or new")
+			return usageError("say check, show, id, verify, diff, new or sign")
 		},
 	}
-	c.AddCommand(p.sowCheck(), p.sowShow(), p.sowID(), p.sowVerify(), p.sowDiff(), p.sowNew())
+	c.AddCommand(p.sowCheck(), p.sowShow(), p.sowID(), p.sowVerify(), p.sowDiff(), p.sowNew(), p.sowSign())
 	return c
 }
 

@@ -92,9 +92,16 @@ type rig struct {
 	digits chan string
 }
 
-func start(t testing.TB) *rig { return startWith(t, nil, nil) }
+func start(t testing.TB, edits ...func(*sign.Config)) *rig {
+	t.Helper()
+	return startWith(t, func(c *sign.Config) {
+		for _, edit := range edits {
+			edit(c)
+		}
+	}, nil)
+}
 
-// startWith is start with another key process, and another desk.
+// startWith is start with another desk.
 func startWith(t testing.TB, config func(*sign.Config), options func(*approvals.Options, func() *approvals.Desk)) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "v")

@@ -16,70 +16,11 @@ import (
 	"time"
 
 	"vault/approvals"
-	"vault/approvals/keys"
 	"vault/internal/softkey"
 	"vault/ipc"
 	"vault/ipc/socket"
 	"vault/sign"
 )
-
-// page answers with a software passkey.
-type page struct {
-	key          *softkey.Key
-	origin, rpID string
-}
-
-func (p *page) Begin(_ context.Context, rpID string) (string, error) {
-	p.rpID, p.origin = rpID, "http://"+rpID+":40123"
-	return p.origin, nil
-}
-
-func (p *page) Run(_ context.Context, task sign.PageTask, _ func(keys.Step)) ([]byte, error) {
-	if task.Enrol != nil {
-		return p.key.Register(task.Challenge, p.origin, p.rpID), nil
-	}
-	return p.key.Assert(task.Challenge, p.origin, p.rpID), nil
-}
-
-func (*page) Compared(bool) error { return nil }
-func (*page) Finish(bool, string) {}
-func (*page) Close()              {}
-
-// enrol enrols the first passkey: the owner says that it is theirs.
-func (r *rig) enrol() {
-	r.t.Helper()
-	woken := make(chan struct{}, 1)
-	stop := r.owner.Watch(func() {
-		select {
-		case woken <- struct{}{}:
-		default:
-		}
-	})
-	defer stop()
-	done := make(chan approvals.Outcome, 1)
-	go func() {
-		out, err := r.owner.EnrolPasskey(r.t.Context(), approvals.Enrolment{Surface: keys.SurfaceTerminal})
-		if err != nil {
-			r.t.Error(err)
-		}
-		done <- out
-	}()
-	for {
-		select {
-		case out := <-done:
-			if out.Code != approvals.OutcomeDone {
-				r.t.Fatalf("%+v", out)
-			}
-			return
-		case <-woken:
-			if c, ok := r.owner.Ceremony(); ok && c.State == approvals.CeremonyMine {
-				if err := r.owner.Compared(r.t.Context(), true); err != nil {
-					r.t.Fatal(err)
-				}
-			}
-		}
-	}
-}
 
 // Users that no machine gives to anybody else.
 const (
@@ -146,7 +87,7 @@ func TestFurtherUser(t *testing.T) {
 	key := softkey.New()
 	r := startWith(t, func(c *sign.Config) {
 		c.User = int64(os.Geteuid())
-		c.Page = func(context.Context) (sign.Page, error) { return &page{key: key}, nil }
+		c.Page = func(context.Context) (sign.Page, error) { return &tab{key: key}, nil }
 	}, func(o *approvals.Options, desk func() *approvals.Desk) {
 		o.SocketPlace = socket.FurtherPath
 		o.SocketServe = func(userID int64, path string) (func(bool), error) {

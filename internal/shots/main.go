@@ -23,6 +23,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/permit"
+	"vault/approvals/sow"
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
 	"vault/ui"
@@ -90,6 +91,34 @@ func (s *stage) sheet(id string) {
 	all := s.app.Driver().AllWindows()
 	s.shown = all[len(all)-1]
 }
+
+// contract opens the document of an engagement that waits in the Inbox, and draws its window from now on.
+func (s *stage) contract(id string) {
+	for i, r := range s.desk.Items {
+		if r.ID == id {
+			buttons := 0
+			for _, b := range uiwalk.All[*parts.Button](s.root()) {
+				if b.Label() == "Read" {
+					if buttons == i {
+						b.Tapped(nil)
+						break
+					}
+					buttons++
+				}
+			}
+		}
+	}
+	s.last()
+}
+
+// last draws the newest window from now on.
+func (s *stage) last() {
+	all := s.app.Driver().AllWindows()
+	s.shown = all[len(all)-1]
+}
+
+// write types into the first area of the window.
+func (s *stage) write(text string) { uiwalk.All[*parts.Area](s.root())[0].SetText(text) }
 
 // confirm selects an option of a decision and goes to the step that shows it whole.
 func (s *stage) confirm(label string) {
@@ -213,6 +242,7 @@ func exampleWords() [][]byte {
 func views() []view {
 	window, first, sheet := fyne.NewSize(1180, 740), fyne.NewSize(820, 620), fyne.NewSize(720, 820)
 	small, wide := fyne.NewSize(720, 640), fyne.NewSize(900, 760)
+	contract := fyne.NewSize(1080, 788)
 	return []view{
 		{name: "first-run-1-protection", desk: fakedesk.Empty, size: first},
 		{name: "first-run-2-domain", desk: fakedesk.Empty, size: first, do: func(s *stage) {
@@ -490,6 +520,78 @@ func views() []view {
 			s.row("Activity")
 			s.press("Decisions")
 		}},
+		{name: "inbox-contracts", desk: fakedesk.Contracts, size: window},
+		{name: "engagements", desk: fakedesk.Contracts, size: window, do: page("Engagements")},
+		{name: "engagements-one", desk: fakedesk.Contracts, size: fyne.NewSize(1180, 1500), do: func(s *stage) {
+			s.row("Engagements")
+			s.row("A change is proposed to you")
+		}},
+		{name: "engagements-bring", desk: fakedesk.Contracts, size: window, do: func(s *stage) {
+			s.row("Engagements")
+			s.press("Bring in a document")
+		}},
+		{name: "sheet-sow", desk: fakedesk.Contracts, size: contract, do: func(s *stage) { s.contract("e_0") }},
+		{name: "sheet-sow-clauses", desk: fakedesk.Contracts, size: fyne.NewSize(1080, 2400), do: func(s *stage) { s.contract("e_0") }},
+		{name: "sheet-sow-sign", desk: fakedesk.Contracts, size: contract, do: func(s *stage) {
+			s.contract("e_0")
+			s.wait()
+			s.press("Sign as")
+			s.take("Sign version 1")
+		}},
+		{name: "sheet-sow-refuse", desk: fakedesk.Contracts, size: contract, do: func(s *stage) {
+			s.contract("e_0")
+			s.wait()
+			s.press("Refuse with a reason")
+			s.take("Refuse with a reason")
+		}},
+		{name: "sheet-sow-passkey", desk: fakedesk.Contracts, size: contract, do: func(s *stage) {
+			s.contract("e_0")
+			s.wait()
+			s.press("Sign as")
+			s.take("Sign version 1")
+			s.read()
+			s.wait()
+			s.asks("e_0", approvals.CeremonyAsking)
+		}},
+		{name: "sheet-sow-done", desk: fakedesk.Contracts, size: contract, do: func(s *stage) {
+			s.contract("e_0")
+			s.wait()
+			s.press("Sign as")
+			s.take("Sign version 1")
+			s.read()
+			s.wait()
+			s.press("Confirm")
+		}},
+		{name: "sheet-sow-200", desk: fakedesk.Contracts, size: contract, scale: 200, do: func(s *stage) { s.contract("e_0") }},
+		{name: "sheet-sow-unearned", desk: func() *fakedesk.Desk {
+			d := fakedesk.Contracts()
+			v := d.SoW.Views["e_0"]
+			v.Deployment = sow.Deployment{Scope: true, Inputs: true, Term: true, Sealed: true}
+			d.SoW.Views["e_0"] = v
+			return d
+		}, size: contract, do: func(s *stage) { s.contract("e_0") }},
+		{name: "amendment", desk: fakedesk.Contracts, size: contract, do: func(s *stage) { s.contract("e_1") }},
+		{name: "amendment-deny", desk: fakedesk.Contracts, size: contract, do: func(s *stage) {
+			s.contract("e_1")
+			s.take("Deny version 2")
+			s.write("We agree to the new task and its price. Retention must stay at 30 days.")
+		}},
+		{name: "sheet-sow-terminate", desk: fakedesk.Contracts, size: contract, do: func(s *stage) {
+			s.row("Engagements")
+			s.row("A change is proposed to you")
+			s.wait()
+			s.press("End it")
+			s.last()
+			s.take("End it for cause")
+		}},
+		{name: "sheet-sow-dispute", desk: fakedesk.Contracts, size: contract, do: func(s *stage) {
+			s.row("Engagements")
+			s.row("A change is proposed to you")
+			s.wait()
+			s.press("Dispute an amount")
+			s.last()
+			s.take("Dispute the settlement record")
+		}},
 		{name: "inbox-200", desk: fakedesk.Busy, size: window, scale: 200},
 		{name: "inbox-demo", desk: demo, size: window},
 		{name: "sheet-demo", desk: demo, size: fyne.NewSize(720, 846), do: func(s *stage) { s.sheet("a1") }},
@@ -516,7 +618,7 @@ func draw(v view, mode string) image.Image {
 		},
 		Export:     func(string) (ui.File, string, error) { return nil, "", os.ErrPermission },
 		BackupFile: func() string { return "/home/owner/vault-2026-11-04.age" },
-		Read:       func(string) ([]byte, error) { return nil, os.ErrNotExist },
+		Read:       func(string) (string, []byte, error) { return "", nil, os.ErrNotExist },
 	})
 	defer s.ui.Close()
 	s.shown = s.ui.Window()

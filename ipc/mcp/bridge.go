@@ -1,4 +1,4 @@
-// Package mcp offers the vault's socket to MCP clients: six tools over stdio, and four
+// Package mcp offers the vault's socket to MCP clients: eight tools over stdio, and four
 // more where it has a bot's key.
 //
 // It is one more client of the socket, with a pairing of its own, and can do nothing

@@ -195,7 +195,7 @@ func TestEveryProtocolVersion(t *testing.T) {
 						t.Errorf("%s has no schema", tool.Name)
 					}
 				}
-				if want := []string{"answer_question", "await_moment", "present_moment", "read_domain", "read_record", "sign_action"}; !slices.Equal(names, want) {
+				if want := []string{"answer_question", "await_moment", "present_moment", "read_domain", "read_record", "read_sow", "sign_action", "submit_sow"}; !slices.Equal(names, want) {
 					t.Fatalf("%q", names)
 				}
 				res := r.call(s, "present_moment", `{`+bare+`,"actions":[ ]}`)
@@ -235,6 +235,24 @@ func TestEveryProtocolVersion(t *testing.T) {
 				if res = r.call(s, "read_domain", `{"domain":"billing-ops"}`); !strings.Contains(text(res), fakedesk.DomainHash) {
 					t.Fatalf("%s", text(res))
 				}
+				if res = r.call(s, "submit_sow", `{"request_id":"s1","document":{"sow":"v1"}}`); res.IsError || !strings.Contains(text(res), `"kind":"sow"`) {
+					t.Fatalf("%s", text(res))
+				}
+				if res = r.call(s, "submit_sow", `{"request_id":"s2","document":{"sow":"v1"},"move":"approve"}`); text(res) != `{"pending":"s2","session":"mcp-test"}` {
+					t.Fatalf("%s", text(res))
+				}
+				if res = r.call(s, "submit_sow", `{"request":"s2"}`); text(res) != `{"outcome":"declined"}` {
+					t.Fatalf("%s", text(res))
+				}
+				if res = r.call(s, "read_sow", `{"engagement":"e_1"}`); !strings.Contains(text(res), `"state":"active"`) {
+					t.Fatalf("%s", text(res))
+				}
+				if res = r.call(s, "read_sow", `{"engagement":"e_1","signed":"yes"}`); !strings.Contains(text(res), `"document":{}`) {
+					t.Fatalf("%s", text(res))
+				}
+				if got := r.desk.Brought; len(got) != 2 || string(got[0].Document) != `{"sow":"v1"}` || got[1].Move != "approve" || got[1].Session != "mcp-test" {
+					t.Fatalf("%+v", got)
+				}
 				if elicited.Load() != 0 {
 					t.Error("the host was asked in the owner's place")
 				}
@@ -260,6 +278,9 @@ func TestArgumentsAreCheckedRaw(t *testing.T) {
 		"a number for a text":        {"await_moment", `{"moment":1}`},
 		"no moment":                  {"await_moment", `{}`},
 		"two ways to sign":           {"sign_action", `{"moment":"m","action":1,"request":"r"}`},
+		"two ways to bring":          {"submit_sow", `{"request_id":"r","document":{},"request":"r"}`},
+		"nothing to bring":           {"submit_sow", `{"request_id":"r"}`},
+		"a seat":                     {"submit_sow", `{"request_id":"r","document":{},"seat":"1"}`},
 		"half a way to sign":         {"sign_action", `{"moment":"m"}`},
 		"too long":                   {"present_moment", `{"binding_moment":{},"fallback":"` + strings.Repeat("a", maxArguments) + `"}`},
 	} {

@@ -143,6 +143,56 @@ var tools = []tool{
 			return c.Record(ctx, a.text["request"])
 		},
 	},
+	{
+		name: "submit_sow", title: "Bring an agreement to the owner",
+		description: "Bring an Agent SoW document, or something that belongs to one (kind), to your owner's vault. With move the owner is asked to sign: countersign, approve (an amendment), " +
+			"or form (complete an offer as fill says). Or request alone: take up one that is pending. Waits up to 50 seconds, then answers pending.",
+		members: append(texts("request_id", "kind", "move", "intent", "intent_key", "request", "session", "cursor"), member{name: "document", document: true}, member{name: "fill", document: true}),
+		input: `{"type":"object","additionalProperties":false,"properties":{"request_id":{"type":"string","description":"Your own id; the same call again gives the same answer"},` +
+			`"document":{"type":"object","description":"Exactly as it was received"},"kind":{"type":"string"},"move":{"type":"string","enum":["countersign","approve","form"]},` +
+			`"fill":{"type":"object","description":"client {agent, owner, handle?, organization?}, starts_at, ends_at?, locations?, assertions?"},` +
+			`"intent":{"type":"string","description":"Your own signature over the message of read_sow, base64url"},"intent_key":{"type":"string"},` +
+			`"request":{"type":"string","description":"Pending id"},` + sessionSchema + `,` + cursorSchema + `}}`,
+		output: `{"type":"object","properties":{"pending":{"type":"string"},"engagement":{"type":"string"},"outcome":{"type":"string"},"code":{"type":"string"},"findings":{"type":"array","items":{"type":"object"}},"bundle":{"type":"object"},"act":{"type":"object"},` + partSchema + `}}`,
+		hints:  &mcp.ToolAnnotations{IdempotentHint: true, DestructiveHint: no(), OpenWorldHint: no()},
+		run:    submitSoW,
+	},
+	{
+		name: "read_sow", title: "Read where an agreement stands",
+		description: "State, versions and what is missing of an engagement that you have brought something of; with signed, the signed bundle of a version instead (digest, or the one in force).",
+		members:     append(texts("signed", "digest", "session", "cursor"), member{name: "engagement", required: true}),
+		input: `{"type":"object","additionalProperties":false,"required":["engagement"],"properties":{"engagement":{"type":"string"},` +
+			`"signed":{"type":"string","enum":["yes"]},"digest":{"type":"string"},` + sessionSchema + `,` + cursorSchema + `}}`,
+		output: `{"type":"object","properties":{"state":{"type":"string"},"versions":{"type":"array","items":{"type":"object"}},"document":{"type":"object"},` + partSchema + `}}`,
+		hints:  &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: no()},
+		run: func(ctx context.Context, c *client.Conn, a args) ([]byte, error) {
+			if a.text["signed"] == "yes" {
+				return c.SoWBundle(ctx, a.text["engagement"], a.text["digest"])
+			}
+			return c.SoWStatus(ctx, a.text["engagement"])
+		},
+	},
+}
+
+func submitSoW(ctx context.Context, c *client.Conn, a args) ([]byte, error) {
+	var out client.SoWAnswer
+	var err error
+	request, again := a.text["request"]
+	switch {
+	case again && a.raw["document"] == nil && a.text["request_id"] == "":
+		out, err = c.AwaitSoW(ctx, request)
+	case !again && a.raw["document"] != nil && a.text["request_id"] != "":
+		out, err = c.SubmitSoW(ctx, client.SoW{
+			RequestID: a.text["request_id"], Session: a.text["session"], Document: a.raw["document"], Kind: a.text["kind"], Move: a.text["move"], Fill: a.raw["fill"],
+			Intent: a.text["intent"], IntentKey: a.text["intent_key"],
+		})
+	default:
+		return nil, refuse("arguments_invalid", "Send request_id with document, or request alone.", "See the tool's schema.")
+	}
+	if err != nil || out.Pending == "" {
+		return out.Result, err
+	}
+	return json.Marshal(map[string]string{"pending": out.Pending, "session": a.text["session"]})
 }
 
 // moment calls a method that answers with a moment. A pending answer also names the session, for a later run.

@@ -59,6 +59,34 @@ func Decimal(n int64, scale int) string {
 	return sign + thousands(whole) + frac
 }
 
+// Money writes an amount of the smallest unit with its currency, as pages do.
+// Text of a currency the vault does not know is made plain.
+func Money(n int64, code string) string {
+	c := currency{code: code}
+	c.scale, c.known = scaleOf(code)
+	return String(c.amount(n))
+}
+
+// Plain writes an amount as it is typed: no commas, no currency.
+func Plain(n int64, code string) string {
+	scale, _ := scaleOf(code)
+	return strings.ReplaceAll(Decimal(n, scale), ",", "")
+}
+
+// ParseAmount reads an amount that a person typed, such as 12.50 or 1,250, in the
+// smallest unit of the currency, and false for what is none or is finer than
+// that unit.
+func ParseAmount(text, code string) (int64, bool) {
+	scale, _ := scaleOf(code)
+	whole, frac, _ := strings.Cut(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), ".")
+	frac = strings.TrimRight(frac, "0")
+	if whole == "" || len(whole) > 16 || len(frac) > scale || strings.Trim(whole+frac, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(whole+frac+strings.Repeat("0", scale-len(frac)), 10, 64)
+	return n, err == nil && n <= 1<<53-1
+}
+
 // Number writes a whole number with commas.
 func Number(n int64) string {
 	if n < 0 {

@@ -154,6 +154,16 @@ var ways = map[string]string{
 	"proxy":     "the client’s own agent answers; nothing leaves",
 }
 
+// yourWays are the same, to the client.
+var yourWays = map[string]string{
+	"link":      "a place that you share",
+	"mcp":       "an MCP endpoint that you host",
+	"api_token": "a token that you issue",
+	"oauth":     "a delegation that you can revoke at its source",
+	"seat":      "an account in your system",
+	"proxy":     "your own agent answers; nothing leaves",
+}
+
 // way is how access is given: never the mildest reading of silence.
 func (w *walker) way(via at) ([]Span, bool) {
 	if !via.there() {
@@ -164,6 +174,9 @@ func (w *walker) way(via at) ([]Span, bool) {
 	}
 	t := via.text()
 	if means, ok := ways[via.v.Text()]; ok && via.v.Kind() == jcs.String {
+		if w.f.Ours == sow.Client {
+			means = yourWays[via.v.Text()]
+		}
 		return join(own("by "), t, own(": "+means)), false
 	}
 	return join(own("by "), t, own(": not a way the vault knows. Ask what it means.")), true

@@ -91,8 +91,17 @@ func Compare(inForce, proposed *sow.Document, f Facts) *Comparison {
 		changes = slices.Delete(changes, f, f+1) // the head of every column says it
 		c.Same--
 	}
+	named := map[string]bool{} // entries that came or went with their name
+	for _, ch := range changes {
+		if e := whole(ch); e != "" && naming[strings.TrimPrefix(ch.Path[len(e):], ".")] {
+			named[e] = true
+		}
+	}
 	for i := 0; i < len(changes); {
 		entry := whole(changes[i])
+		if !named[entry] {
+			entry = ""
+		}
 		j := i + 1
 		if entry != "" {
 			for j < len(changes) && whole(changes[j]) == entry && changes[j].Old.Exists() == changes[i].Old.Exists() {

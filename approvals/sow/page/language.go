@@ -59,12 +59,12 @@ func (w *walker) language() Language {
 		w.words = sentences(text)
 		return out
 	}
-	out.Banner = "This document names a contract language that this vault has no sentences for. Its signed fields are shown as they are."
+	out.Banner = ", which this vault does not know. Its signed fields are shown as they are, without sentences."
 	if t := w.f.LanguageText; len(t) > 0 {
 		sum := sha256.Sum256(t)
 		if hex.EncodeToString(sum[:]) == l.SHA256 && w.d.CheckLanguageText(t) == nil {
 			out.Text = string(t)
-			out.Banner = "The text of the contract language was brought and has the hash that was signed. It stands at the end; the signed fields are shown as they are."
+			out.Banner = ". The text that was brought has the hash that was signed and stands at the end; the signed fields are shown as they are."
 		}
 	}
 	return out

@@ -259,6 +259,9 @@ func (w *walker) status(p *Page) {
 		p.Title = "Ended by an owner"
 	case sow.PartiallySigned:
 		p.Title = "Signed by one side"
+		if w.f.Ours != "" && theirs != nil && ours == nil {
+			p.Title = "A contract, for you to sign or not"
+		}
 	default:
 		p.Title = "A draft"
 	}
@@ -322,7 +325,7 @@ func (w *walker) notices(p *Page) {
 		add(tone, f.Member, what, join(more, own(")")))
 	}
 	if p.Language.Banner != "" {
-		add(Calm, "language", own(p.Language.Banner), join(own("Language "), p.Language.ID, own(", version "), p.Language.Version, own(", hash "), p.Language.SHA256))
+		add(Calm, "language", join(own("This document names the contract language "), p.Language.ID, own(", version "), p.Language.Version, own(p.Language.Banner)), join(own("sha256 of its text "), p.Language.SHA256))
 	}
 	lower := 0
 	for _, c := range p.Clauses {

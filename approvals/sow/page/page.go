@@ -88,7 +88,7 @@ type Language struct {
 	// Text is the language's text that was brought and whose hash matches, ""
 	// for none. It is text from outside.
 	Text string
-	// Banner is what the page says about it, "" under our own.
+	// Banner is how the sentence about it ends, "" under our own.
 	Banner string
 }
 

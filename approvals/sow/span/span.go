@@ -120,6 +120,17 @@ func AddDays(ms, days int64) int64 {
 	return ms + days*Day
 }
 
+// Hour is one hour in milliseconds.
+const Hour int64 = 3600000
+
+// AddHours adds whole hours to an instant, as AddDays does days.
+func AddHours(ms, hours int64) int64 {
+	if hours > (math.MaxInt64-max(ms, 0))/Hour {
+		return math.MaxInt64
+	}
+	return ms + hours*Hour
+}
+
 // ReleaseAt is the instant at which a reservation is released (5.5.4).
 func ReleaseAt(startsAt, windowDays int64) int64 { return AddDays(startsAt, windowDays) }
 

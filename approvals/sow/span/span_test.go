@@ -71,6 +71,12 @@ func TestDays(t *testing.T) {
 	if got := span.AddDays(1789862400000, 1<<53-1); got != math.MaxInt64 {
 		t.Errorf("a window past the end of time ends at %d", got)
 	}
+	if got := span.AddHours(5, 24); got != span.Day+5 {
+		t.Errorf("a day's notice ends at %d", got)
+	}
+	if got := span.AddHours(1789862400000, 1<<53-1); got != math.MaxInt64 {
+		t.Errorf("a notice past the end of time ends at %d", got)
+	}
 	if !span.Within(0, 2, 2*span.Day) || span.Within(1, 2, 2*span.Day) {
 		t.Error("a window that ends with the term is inside it, one millisecond later is not")
 	}

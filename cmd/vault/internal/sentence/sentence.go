@@ -34,6 +34,8 @@ var table = []row{
 	{"no_socket", "No vault answers on the socket.", "Start vault or vault serve, and see that VAULT_SOCK names its socket."},
 	{"not_a_socket_of_ours", "What answers on the socket is not the vault this program is paired with. Nothing was sent.", "See that VAULT_SOCK names the right socket."},
 	{"not_a_sow", "The file cannot be read as what it was given for. Nothing was checked.", "Give an Agent SoW document of at most 1 MiB, or a bundle of a vault."},
+	{"sow_refused", "The document was not laid before the owner for a signature. Nothing was signed.", "See the code, and vault sow check."},
+	{"sow_not_signed", "The document was not signed.", "The owner said no, or it was ended otherwise: see the word."},
 	{"not_a_card", "The file is no owner card. Nothing was checked.", "Give the card as its owner exported it."},
 	{"no_identifier", "No identifier was made. Nothing was written.", "Fill in a draft of version 1 that nobody has signed."},
 	{"language_text_mismatch", "The text is not the one whose hash the document was signed with. Nothing was shown.", "Give the text of the language version that is named, byte for byte."},
