@@ -140,6 +140,7 @@ type Desk struct {
 	further   further
 	suspended map[string]*suspended // by envelope hash
 	turn      int64                 // counts what was refused as suspended
+	before    oldUses
 }
 
 type requestKey struct{ client, id string }
