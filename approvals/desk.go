@@ -142,8 +142,9 @@ type Desk struct {
 
 	patience   map[string]*patience // by askerOf
 	further    further
-	suspended  map[string]*suspended    // by envelope hash
-	turn       int64                    // counts what was refused as suspended
+	suspended  map[string]*suspended // by envelope hash
+	turn       int64                 // counts what was refused as suspended
+	before     oldUses
 	records    map[string]*mintedRecord // of mints, by mint; bounded
 	expireNext int64                    // wall clock
 	names      []mintName               // to be written with what is written next

@@ -154,13 +154,10 @@ func (v ownerView) Suspended() ([]SuspendedView, error) {
 		return nil, asRefusal(err)
 	}
 	var out []SuspendedView
+	var err error
 	for hash, s := range byHash {
-		n, known, err := d.db().OldUses(hash)
-		if err != nil {
+		if s.UsedBefore, err = d.usedBefore(hash); err != nil {
 			return nil, asRefusal(err)
-		}
-		if s.UsedBefore = n; !known {
-			s.UsedBefore = -1
 		}
 		d.mu.Lock()
 		again, _ := st.Readmitted(hash)
@@ -178,6 +175,39 @@ func (v ownerView) Suspended() ([]SuspendedView, error) {
 		return cmp.Compare(a.EnvelopeHash, b.EnvelopeHash)
 	})
 	return out, nil
+}
+
+// usedBefore counts in the logs that are kept aside, once for each envelope: they do not change while an instance lasts.
+func (d *Desk) usedBefore(hash string) (int64, error) {
+	d.mu.Lock()
+	instance := d.led.state.Instance()
+	if d.before.instance != instance {
+		d.before = oldUses{instance, map[string]int64{}}
+	}
+	n, counted := d.before.uses[hash]
+	d.mu.Unlock()
+	if counted {
+		return n, nil
+	}
+	n, known, err := d.db().OldUses(hash)
+	if err != nil {
+		return 0, err
+	}
+	if !known {
+		n = -1
+	}
+	d.mu.Lock()
+	if d.before.instance == instance {
+		d.before.uses[hash] = n
+	}
+	d.mu.Unlock()
+	return n, nil
+}
+
+// oldUses are uses of before an instance, by envelope hash; -1 where no log of before is kept.
+type oldUses struct {
+	instance string
+	uses     map[string]int64
 }
 
 // oldGrants adds the envelopes that grants of earlier instances were for, as far as the store keeps them and they would

@@ -137,7 +137,7 @@ func (p *agentsPage) grant(u *UI, c approvals.ClientView, g approvals.GrantView)
 
 func (p *agentsPage) ask(u *UI, what string, q *question) {
 	p.asking, p.question, p.renaming = what, q, ""
-	u.rebuild()
+	u.asked(q)
 }
 
 func revokeQuestion(u *UI, p *agentsPage, c approvals.ClientView) *question {

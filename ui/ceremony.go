@@ -380,6 +380,9 @@ func (u *UI) ceremonyPanel() fyne.CanvasObject {
 func (u *UI) confirm(f func() (approvals.Outcome, error), said *banner, then func(code string)) {
 	u.busy, u.banner = "passkey", nil
 	u.rebuild()
+	if s := u.scroll[u.page]; s != nil {
+		s.Inner.ScrollToTop() // how far it is, and what came of it, stands there
+	}
 	u.opts.Go(func() {
 		out, err := f()
 		u.opts.Do(func() {

@@ -313,3 +313,44 @@ func TestActivityCountsApprovalsByClick(t *testing.T) {
 	contains(t, p.root(), "4 Nov, 09:00 to 10:00")
 	contains(t, p.root(), "By click")
 }
+
+// What is asked below a row is in view, and so is what came of it, wherever the owner had scrolled to.
+func TestQuestionIsScrolledTo(t *testing.T) {
+	p := newPause(t, fakedesk.DecidingByPasskey())
+	w := p.ui.Window()
+	test.Tap(uiwalk.Row(p.root(), "Settings"))
+	p.wait()
+	var page *parts.Scroll
+	for _, s := range uiwalk.All[*parts.Scroll](p.root()) {
+		if strings.Contains(uiwalk.Text(s), "What needs a person") {
+			page = s
+		}
+	}
+	inView := func(o fyne.CanvasObject) bool {
+		top, ok := page.Top(o)
+		from, to := page.Shown()
+		return ok && top >= from && top+o.Size().Height <= to
+	}
+	var last *parts.Button // of the table
+	for _, b := range uiwalk.All[*parts.Button](p.root()) {
+		if b.Label() == "Ask a passkey" {
+			last = b
+		}
+	}
+	top, _ := page.Top(last)
+	page.Inner.ScrollToOffset(fyne.NewPos(0, top+last.Size().Height-page.Inner.Size().Height))
+	test.Tap(last)
+	p.wait()
+	asked := choice(t, w, "Ask a passkey for this")
+	test.Tap(asked)
+	if b := confirm(t, w); !inView(asked) || !inView(b) {
+		from, to := page.Shown()
+		t.Fatalf("the question is not in view: %v to %v", from, to)
+	}
+	p.wait()
+	test.Tap(confirm(t, w))
+	if page.Inner.Offset.Y != 0 {
+		t.Errorf("what came of it stands out of view, %v above", page.Inner.Offset.Y)
+	}
+	contains(t, p.root(), "This needs a passkey now")
+}

@@ -19,6 +19,7 @@ type question struct {
 	changed func() // draws anew after a choice; nil refreshes the main window
 	keys    parts.Keys
 	above   fyne.CanvasObject // what is to be known before, or nil
+	drawn   fyne.CanvasObject // as it was drawn last
 }
 
 func newQuestion(u *UI, back func()) *question {
@@ -79,5 +80,14 @@ func (q *question) view(u *UI) fyne.CanvasObject {
 	}
 	line = append(line, parts.Spring(), q.confirm)
 	objs = append(objs, parts.Space(0, 2), parts.Row(8, line...))
-	return parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, parts.Column(8, objs...)))
+	q.drawn = parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, parts.Column(8, objs...)))
+	return q.drawn
+}
+
+// asked draws the page with a question that was just put, and scrolls to it.
+func (u *UI) asked(q *question) {
+	u.rebuild()
+	if s := u.scroll[u.page]; s != nil && q.drawn != nil {
+		s.Reveal(q.drawn)
+	}
 }

@@ -164,7 +164,7 @@ func (p *settingsPage) ask(u *UI, what string) {
 	}
 	if p.askPasskeys(u, q, what) || p.askFurther(u, q, what) {
 		p.question = q
-		u.rebuild()
+		u.asked(q)
 		return
 	}
 	switch what {
@@ -199,5 +199,5 @@ func (p *settingsPage) ask(u *UI, what string) {
 		q.add("Leave it as it is", "The vault opens for reading only.", "", p.shut(u))
 	}
 	p.question = q
-	u.rebuild()
+	u.asked(q)
 }

@@ -27,7 +27,7 @@ const asking = `async (challenge, rpId, userVerification, id) => {
 	const bytes = s => Uint8Array.from(atob(s.replaceAll('-', '+').replaceAll('_', '/')), c => c.charCodeAt(0));
 	const text = b => btoa(String.fromCharCode(...new Uint8Array(b))).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 	try {
-		const c = await navigator.credentials.get({publicKey: {challenge: bytes(challenge), rpId, userVerification, timeout: 5000,
+		const c = await navigator.credentials.get({publicKey: {challenge: bytes(challenge), rpId, userVerification, timeout: 20000,
 			allowCredentials: [{type: 'public-key', id: bytes(id)}]}});
 		return JSON.stringify({id: text(c.rawId), authenticator_data: text(c.response.authenticatorData),
 			client_data_json: text(c.response.clientDataJSON), signature: text(c.response.signature)});

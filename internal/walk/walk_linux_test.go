@@ -315,6 +315,50 @@ func (r *rig) verify(dir string, status int, last, wrong string, args ...string)
 	}
 }
 
+// typing is a program that types into the owner's terminal, as tmux can, and one that has a terminal of its own. Both
+// have a page opened, and nothing more.
+func (r *rig) typing() {
+	r.t.Helper()
+	r.take("open")
+	r.insist("Your answer: ", "1")
+	if _, err := r.browser.Link(); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, line := range []string{"mine", "1", passphrase} {
+		r.insist("b: go back, nothing decided. ", line)
+		r.await("Nothing was decided by that.")
+	}
+	r.insist("b: go back, nothing decided. ", "b")
+	r.await("Cancelled. Nothing was decided")
+	r.await("vault> ")
+
+	out, status, err := r.bed.Output(r.ctx, r.vault, "pending")
+	id := regexp.MustCompile(`request: (\S+)`).FindStringSubmatch(out)
+	if err != nil || status != 0 || id == nil {
+		r.t.Fatalf("vault pending ended with %d, %v: %s", status, err, out)
+	}
+	out, status, err = r.bed.Output(r.ctx, r.vault, "show", id[1])
+	digest := regexp.MustCompile(`Digest of this sheet: (\S+)`).FindStringSubmatch(out)
+	if err != nil || status != 0 || digest == nil {
+		r.t.Fatalf("vault show ended with %d, %v: %s", status, err, out)
+	}
+	own, err := r.bed.StartTerminal(r.bed.Command(context.Background(), r.vault, "decide", id[1], digest[1], "1"))
+	must(r.t, err)
+	if _, err := r.browser.Link(); err != nil {
+		r.t.Fatalf("%v; %s", err, own.Text())
+	}
+	for _, line := range []string{"mine", "same", "yes", "1", passphrase} {
+		must(r.t, own.Type(line))
+	}
+	own.Kill()
+	second, err := r.bed.StartTerminal(r.bed.Command(context.Background(), r.vault, "serve"))
+	must(r.t, err)
+	<-second.Done()
+	if second.Status() == 0 {
+		r.t.Errorf("a second vault was opened: %s", second.Text())
+	}
+}
+
 // TestWalk is what an owner does with passkeys, from an empty folder to the removal of the first one with the second.
 func TestWalk(t *testing.T) {
 	r := start(t)
@@ -355,6 +399,13 @@ func TestWalk(t *testing.T) {
 	case got := <-asked.answer:
 		t.Fatalf("the agent was told %s", got)
 	default:
+	}
+
+	r.typing()
+	for _, e := range r.log()[len(after):] {
+		if e[1] != "moment.seen" {
+			t.Errorf("what was typed made a %s", e[1])
+		}
 	}
 
 	must(t, one.Touched(true))

@@ -142,6 +142,21 @@ func (s *Scroll) Covered() bool { return s.whole && s.foot.Visible() }
 // for an object that is not in it.
 func (s *Scroll) Top(o fyne.CanvasObject) (float32, bool) { return topOf(s.Inner.Content, o, 0) }
 
+// Reveal scrolls no further than it has to for an object of the content to be in view: its lower end, and its
+// upper end where both have no room.
+func (s *Scroll) Reveal(o fyne.CanvasObject) {
+	top, ok := s.Top(o)
+	if !ok {
+		return
+	}
+	const air = 16
+	from, height := s.Inner.Offset.Y, s.Inner.Size().Height
+	from = min(max(from, top+o.Size().Height+air-height), max(0, top-air))
+	if from != s.Inner.Offset.Y {
+		s.Inner.ScrollToOffset(fyne.NewPos(0, from))
+	}
+}
+
 func topOf(in, o fyne.CanvasObject, y float32) (float32, bool) {
 	if in == o {
 		return y, true
