@@ -744,12 +744,14 @@ func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 	}
 	seq, ok := v.Get("seq").Int()
 	use, ok2 := v.Get("use").Int()
-	if !ok || !ok2 || uint64(seq) != e.Seq || uint64(use) != b.Use || v.Get("agent_address").Text() != b.Address ||
+	left, ok3 := v.Get("uses_left").Int()
+	if !ok3 || !ok || !ok2 || uint64(seq) != e.Seq || uint64(use) != b.Use || v.Get("agent_address").Text() != b.Address ||
 		v.Get("mint").Text() != b.Mint || string(row.Envelope) != b.Mint || v.Get("label").Text() != labelAsserted {
 		return false
 	}
 	rec, err := envelope.ParseRecord(v.Get("record").Canonical())
-	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash || rec.Envelope().DomainHash() != b.DomainHash {
+	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash || rec.Envelope().DomainHash() != b.DomainHash ||
+		left != rec.Envelope().Fields().MaxUses.N-use {
 		return false
 	}
 	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), envelope.AddressAttestation{
