@@ -207,7 +207,7 @@ type MintUse struct {
 // MintOwner is what the owner's surfaces may ask about mint delegation. It is part of [Owner]; a delegate is
 // named by its delegateHash.
 type MintOwner interface {
-	// Delegates gives every delegate, newest first. It reads no disk.
+	// Delegates gives every delegate, newest first. It reads no disk. Lists in it are shared: they are not to be changed.
 	Delegates() []DelegateView
 	// PlanDelegate makes the delegate of a form, with a nonce of its own and the present time. Nothing is kept. The
 	// error is a [*Refusal]: CodeUnknownDomain, or CodeMalformed with the member's name in Data.detail.

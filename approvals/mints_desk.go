@@ -38,6 +38,9 @@ type delegateRow struct {
 	raw    []byte // canonical, signed
 	parsed *envelope.MintDelegate
 	pinned *envelope.PinnedDelegate // once it was verified; guarded by the desk's lock
+	hash   string
+	fields envelope.DelegateFields
+	shape  []DelegateWarning // those that no clock changes
 	origin string
 	at     int64
 	end    deadline // of its window; never where it has no end
@@ -114,8 +117,8 @@ func (l *ledger) readDelegates(s *store.Store, clock Clock) (*Trouble, error) {
 }
 
 func newDelegateRow(clock Clock, d *envelope.MintDelegate, origin string, at int64) *delegateRow {
-	row := &delegateRow{raw: d.Canonical(), parsed: d, origin: origin, at: at}
-	if end := d.Fields().Window.NotAfter; end.Set {
+	row := &delegateRow{raw: d.Canonical(), parsed: d, hash: d.Hash(), fields: d.Fields(), shape: shapeWarnings(d), origin: origin, at: at}
+	if end := row.fields.Window.NotAfter; end.Set {
 		row.end = endAt(clock, end.N)
 	}
 	return row
@@ -150,7 +153,7 @@ func (d *Desk) delegateOpen(hash string) (*delegateRow, *Refusal) {
 	if row == nil {
 		return nil, refuse(CodeUnknownDelegate)
 	}
-	now, w := d.clock.Now(), row.parsed.Fields().Window
+	now, w := d.clock.Now(), row.fields.Window
 	var gone *journal.Contradiction
 	switch err := d.led.state.DelegateOpen(hash); {
 	case row.body == nil:
@@ -227,7 +230,7 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 	}
 	var domain *domainRow
 	if refusal == nil {
-		if domain = d.led.domains[row.parsed.Fields().DomainHash]; domain == nil {
+		if domain = d.led.domains[row.fields.DomainHash]; domain == nil {
 			refusal = refuse(CodeUnknownDomain)
 		}
 	}
@@ -506,7 +509,7 @@ func (d *Desk) mintResult(ctx context.Context, row store.Mint, delegate *delegat
 		Record      json.RawMessage `json:"record"`
 		Seq         uint64          `json:"seq"`
 	}{
-		rec.address, rec.attestation, held, row.Delegate, labelAsserted, legitimacyView(delegate.parsed.Fields().Legitimacy), row.Mint,
+		rec.address, rec.attestation, held, row.Delegate, labelAsserted, legitimacyView(delegate.fields.Legitimacy), row.Mint,
 		st.Mints - row.Number, rec.record, row.Seq,
 	}), nil
 }
@@ -585,7 +588,7 @@ func (d *Desk) understandUse(ctx context.Context, u *mintUse) *Refusal {
 	delegate, refusal := d.delegateOpen(u.row.Delegate)
 	var domain *domainRow
 	if refusal == nil {
-		domain = d.led.domains[delegate.parsed.Fields().DomainHash]
+		domain = d.led.domains[delegate.fields.DomainHash]
 	}
 	now := d.clock.Now()
 	d.mu.Unlock()
@@ -774,7 +777,7 @@ func (d *Desk) expireDelegates() {
 	if d.keys != nil && now >= d.expireNext {
 		d.expireNext = now + 60*60*1000
 		for hash, row := range d.led.delegates {
-			end := row.parsed.Fields().Window.NotAfter
+			end := row.fields.Window.NotAfter
 			if st, ok := d.led.state.Delegate(hash); ok && st.Ended == "" && end.Set && now > end.N+expiredMS {
 				over = append(over, hash)
 			}
