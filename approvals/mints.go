@@ -227,7 +227,7 @@ type MintOwner interface {
 	// ResumeDelegate ends a pause, confirmed by passkey.
 	ResumeDelegate(ctx context.Context, hash string) (Outcome, error)
 	// RevokeDelegate ends a delegate for good, at once and durably, by click, and gives what it had minted that could
-	// still sign: those keys are signed with no more here. What they signed stays valid for whoever holds it.
+	// still sign, now or later: those keys are signed with no more here. What they signed stays valid for whoever holds it.
 	RevokeDelegate(ctx context.Context, hash string) ([]MintView, error)
 	// Mints gives minted capabilities, newest first.
 	Mints(f MintFilter) ([]MintView, error)

@@ -110,14 +110,21 @@ func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
 	d.mu.Unlock()
 	slices.SortFunc(views, newestDelegate)
 	list := []row{}
+	room := maxToldBytes
 	for _, v := range views[:min(len(views), maxTold)] {
+		if room -= len(raws[v.Hash]) + 512; room < 0 {
+			break
+		}
 		list = append(list, row{v.BoundsHeld, raws[v.Hash], v.Hash, v.Bounds.Legitimacy, v.MintsLeft, v.State})
 	}
 	return mustJSON(map[string]any{"delegates": list}), nil
 }
 
-// maxTold bounds one answer of mint.delegates; the newest come first.
-const maxTold = 200
+// These bound one answer of mint.delegates; the newest come first.
+const (
+	maxTold      = 200
+	maxToldBytes = 512 << 10
+)
 
 // MintRequest implements [MintAgent].
 func (c *conversation) MintRequest(ctx context.Context, request []byte) (json.RawMessage, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ const (
 	labelAsserted = "issuer-asserted"
 
 	maxMintRecords = 4096
+	maxBoundTexts  = 64 // of a list that a refusal names
 	// expiredMS is how long after its end a delegate is ended in the log, so that its mints need not be remembered. A clock that
 	// jumped forward for a while ends nothing for good.
 	expiredMS = 7 * 24 * 60 * 60 * 1000
@@ -127,6 +129,9 @@ func newDelegateRow(clock Clock, d *envelope.MintDelegate, origin string, at int
 // bounded is a refusal that names a bound, what the vault holds and what was asked for.
 func bounded(code, bound string, value, asked any) *Refusal {
 	r := refuse(code)
+	if list, ok := value.([]string); ok && len(list) > maxBoundTexts {
+		value = append(slices.Clip(list[:maxBoundTexts]), fmt.Sprintf("and %d more", len(list)-maxBoundTexts))
+	}
 	r.Data = mustJSON(struct {
 		Bound string `json:"bound"`
 		Value any    `json:"value"`

@@ -433,38 +433,29 @@ func (v ownerView) ResumeDelegate(ctx context.Context, hash string) (Outcome, er
 // RevokeDelegate implements [MintOwner].
 func (v ownerView) RevokeDelegate(_ context.Context, hash string) ([]MintView, error) {
 	d := v.d
-	var rows []store.Mint
+	// What is minted between the reading and the end is shown among the delegate's mints.
+	var out []MintView
 	for before := uint64(0); ; {
 		page, err := d.pageOfMints(hash, before, maxMints)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, page...)
+		d.mu.Lock()
+		for _, row := range page {
+			if m := d.mintView(row); m.Used < m.MaxUses && (m.NotAfter == nil || d.clock.Now() <= *m.NotAfter) {
+				out = append(out, m)
+			}
+		}
+		d.mu.Unlock()
 		if len(page) < maxMints {
 			break
 		}
 		before = page[len(page)-1].Seq
 	}
-	var out []MintView
-	err := d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "revoked"}, func() *Refusal {
-		if r := d.stands(hash); r != nil {
-			return r
-		}
-		// What is minted between the reading and this is few, and shown among the delegate's mints.
-		out = out[:0]
-		paused, _ := d.led.state.Delegate(hash)
-		for _, row := range rows {
-			m := d.mintView(row)
-			if paused.Paused {
-				m.Live = m.Used < m.MaxUses && (m.NotAfter == nil || d.clock.Now() <= *m.NotAfter)
-			}
-			if m.Live || m.NotBefore != nil && d.clock.Now() < *m.NotBefore && m.Used < m.MaxUses {
-				out = append(out, m)
-			}
-		}
-		return nil
-	}))
-	return out, err
+	if err := d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "revoked"}, func() *Refusal { return d.stands(hash) })); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (d *Desk) pageOfMints(delegate string, before uint64, limit int) ([]store.Mint, error) {
