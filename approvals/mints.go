@@ -207,7 +207,7 @@ type MintUse struct {
 // MintOwner is what the owner's surfaces may ask about mint delegation. It is part of [Owner]; a delegate is
 // named by its delegateHash.
 type MintOwner interface {
-	// Delegates gives every delegate, newest first. It reads no disk.
+	// Delegates gives every delegate, newest first. It reads no disk. Lists in it are shared: they are not to be changed.
 	Delegates() []DelegateView
 	// PlanDelegate makes the delegate of a form, with a nonce of its own and the present time. Nothing is kept. The
 	// error is a [*Refusal]: CodeUnknownDomain, or CodeMalformed with the member's name in Data.detail.
@@ -227,7 +227,7 @@ type MintOwner interface {
 	// ResumeDelegate ends a pause, confirmed by passkey.
 	ResumeDelegate(ctx context.Context, hash string) (Outcome, error)
 	// RevokeDelegate ends a delegate for good, at once and durably, by click, and gives what it had minted that could
-	// still sign: those keys are signed with no more here. What they signed stays valid for whoever holds it.
+	// still sign, now or later: those keys are signed with no more here. What they signed stays valid for whoever holds it.
 	RevokeDelegate(ctx context.Context, hash string) ([]MintView, error)
 	// Mints gives minted capabilities, newest first.
 	Mints(f MintFilter) ([]MintView, error)

@@ -99,25 +99,32 @@ func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
 		MintsLeft  int64           `json:"mints_left"`
 		State      DelegateState   `json:"state"`
 	}
+	d := c.d
+	views, raws := []DelegateView{}, map[string][]byte{}
+	d.mu.Lock()
+	for hash, x := range d.led.delegates {
+		if f := x.fields; f.BotPolicy != envelope.BotSet || slices.ContainsFunc(f.AllowedBotAddresses, func(a string) bool { return strings.EqualFold(a, proof.Address) }) {
+			views, raws[hash] = append(views, d.delegateView(x)), x.raw
+		}
+	}
+	d.mu.Unlock()
+	slices.SortFunc(views, newestDelegate)
 	list := []row{}
-	for _, v := range (ownerView{c.d}).Delegates() {
-		if v.Bounds.BotPolicy == envelope.BotSet && !slices.ContainsFunc(v.Bounds.Bots, func(a string) bool { return strings.EqualFold(a, proof.Address) }) {
-			continue
-		}
-		raw, err := (ownerView{c.d}).DelegateBytes(v.Hash)
-		if err != nil {
-			continue
-		}
-		list = append(list, row{v.BoundsHeld, raw, v.Hash, v.Bounds.Legitimacy, v.MintsLeft, v.State})
-		if len(list) == maxTold {
+	room := maxToldBytes
+	for _, v := range views[:min(len(views), maxTold)] {
+		if room -= len(raws[v.Hash]) + 512; room < 0 {
 			break
 		}
+		list = append(list, row{v.BoundsHeld, raws[v.Hash], v.Hash, v.Bounds.Legitimacy, v.MintsLeft, v.State})
 	}
 	return mustJSON(map[string]any{"delegates": list}), nil
 }
 
-// maxTold bounds one answer of mint.delegates; the newest come first.
-const maxTold = 200
+// These bound one answer of mint.delegates; the newest come first.
+const (
+	maxTold      = 200
+	maxToldBytes = 512 << 10
+)
 
 // MintRequest implements [MintAgent].
 func (c *conversation) MintRequest(ctx context.Context, request []byte) (json.RawMessage, error) {
@@ -198,5 +205,5 @@ func (c *conversation) MintRecord(ctx context.Context, mint string) (json.RawMes
 		Mint        string          `json:"mint"`
 		Record      json.RawMessage `json:"record"`
 		UsesLeft    int64           `json:"uses_left"`
-	}{rec.attestation, labelAsserted, legitimacyView(delegate.parsed.Fields().Legitimacy), mint, rec.record, q.Fields().MaxUses - int64(st.Uses)}), nil
+	}{rec.attestation, labelAsserted, legitimacyView(delegate.fields.Legitimacy), mint, rec.record, q.Fields().MaxUses - int64(st.Uses)}), nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,7 @@ const (
 	labelAsserted = "issuer-asserted"
 
 	maxMintRecords = 4096
+	maxBoundTexts  = 64 // of a list that a refusal names
 	// expiredMS is how long after its end a delegate is ended in the log, so that its mints need not be remembered. A clock that
 	// jumped forward for a while ends nothing for good.
 	expiredMS = 7 * 24 * 60 * 60 * 1000
@@ -38,6 +40,9 @@ type delegateRow struct {
 	raw    []byte // canonical, signed
 	parsed *envelope.MintDelegate
 	pinned *envelope.PinnedDelegate // once it was verified; guarded by the desk's lock
+	hash   string
+	fields envelope.DelegateFields
+	shape  []DelegateWarning // those that no clock changes
 	origin string
 	at     int64
 	end    deadline // of its window; never where it has no end
@@ -114,8 +119,8 @@ func (l *ledger) readDelegates(s *store.Store, clock Clock) (*Trouble, error) {
 }
 
 func newDelegateRow(clock Clock, d *envelope.MintDelegate, origin string, at int64) *delegateRow {
-	row := &delegateRow{raw: d.Canonical(), parsed: d, origin: origin, at: at}
-	if end := d.Fields().Window.NotAfter; end.Set {
+	row := &delegateRow{raw: d.Canonical(), parsed: d, hash: d.Hash(), fields: d.Fields(), shape: shapeWarnings(d), origin: origin, at: at}
+	if end := row.fields.Window.NotAfter; end.Set {
 		row.end = endAt(clock, end.N)
 	}
 	return row
@@ -124,6 +129,9 @@ func newDelegateRow(clock Clock, d *envelope.MintDelegate, origin string, at int
 // bounded is a refusal that names a bound, what the vault holds and what was asked for.
 func bounded(code, bound string, value, asked any) *Refusal {
 	r := refuse(code)
+	if list, ok := value.([]string); ok && len(list) > maxBoundTexts {
+		value = append(slices.Clip(list[:maxBoundTexts]), fmt.Sprintf("and %d more", len(list)-maxBoundTexts))
+	}
 	r.Data = mustJSON(struct {
 		Bound string `json:"bound"`
 		Value any    `json:"value"`
@@ -150,7 +158,7 @@ func (d *Desk) delegateOpen(hash string) (*delegateRow, *Refusal) {
 	if row == nil {
 		return nil, refuse(CodeUnknownDelegate)
 	}
-	now, w := d.clock.Now(), row.parsed.Fields().Window
+	now, w := d.clock.Now(), row.fields.Window
 	var gone *journal.Contradiction
 	switch err := d.led.state.DelegateOpen(hash); {
 	case row.body == nil:
@@ -227,7 +235,7 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 	}
 	var domain *domainRow
 	if refusal == nil {
-		if domain = d.led.domains[row.parsed.Fields().DomainHash]; domain == nil {
+		if domain = d.led.domains[row.fields.DomainHash]; domain == nil {
 			refusal = refuse(CodeUnknownDomain)
 		}
 	}
@@ -506,7 +514,7 @@ func (d *Desk) mintResult(ctx context.Context, row store.Mint, delegate *delegat
 		Record      json.RawMessage `json:"record"`
 		Seq         uint64          `json:"seq"`
 	}{
-		rec.address, rec.attestation, held, row.Delegate, labelAsserted, legitimacyView(delegate.parsed.Fields().Legitimacy), row.Mint,
+		rec.address, rec.attestation, held, row.Delegate, labelAsserted, legitimacyView(delegate.fields.Legitimacy), row.Mint,
 		st.Mints - row.Number, rec.record, row.Seq,
 	}), nil
 }
@@ -585,7 +593,7 @@ func (d *Desk) understandUse(ctx context.Context, u *mintUse) *Refusal {
 	delegate, refusal := d.delegateOpen(u.row.Delegate)
 	var domain *domainRow
 	if refusal == nil {
-		domain = d.led.domains[delegate.parsed.Fields().DomainHash]
+		domain = d.led.domains[delegate.fields.DomainHash]
 	}
 	now := d.clock.Now()
 	d.mu.Unlock()
@@ -744,12 +752,14 @@ func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 	}
 	seq, ok := v.Get("seq").Int()
 	use, ok2 := v.Get("use").Int()
-	if !ok || !ok2 || uint64(seq) != e.Seq || uint64(use) != b.Use || v.Get("agent_address").Text() != b.Address ||
+	left, ok3 := v.Get("uses_left").Int()
+	if !ok3 || !ok || !ok2 || uint64(seq) != e.Seq || uint64(use) != b.Use || v.Get("agent_address").Text() != b.Address ||
 		v.Get("mint").Text() != b.Mint || string(row.Envelope) != b.Mint || v.Get("label").Text() != labelAsserted {
 		return false
 	}
 	rec, err := envelope.ParseRecord(v.Get("record").Canonical())
-	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash || rec.Envelope().DomainHash() != b.DomainHash {
+	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash || rec.Envelope().DomainHash() != b.DomainHash ||
+		left != rec.Envelope().Fields().MaxUses.N-use {
 		return false
 	}
 	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), envelope.AddressAttestation{
@@ -772,7 +782,7 @@ func (d *Desk) expireDelegates() {
 	if d.keys != nil && now >= d.expireNext {
 		d.expireNext = now + 60*60*1000
 		for hash, row := range d.led.delegates {
-			end := row.parsed.Fields().Window.NotAfter
+			end := row.fields.Window.NotAfter
 			if st, ok := d.led.state.Delegate(hash); ok && st.Ended == "" && end.Set && now > end.N+expiredMS {
 				over = append(over, hash)
 			}

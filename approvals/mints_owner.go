@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -26,36 +27,35 @@ const (
 func (v ownerView) Delegates() []DelegateView {
 	d := v.d
 	d.mu.Lock()
-	defer d.mu.Unlock()
 	out := make([]DelegateView, 0, len(d.led.delegates))
 	for _, row := range d.led.delegates {
 		out = append(out, d.delegateView(row))
 	}
-	slices.SortFunc(out, func(a, b DelegateView) int {
-		if a.MadeAt != b.MadeAt {
-			return int(min(max(b.MadeAt-a.MadeAt, -1), 1))
-		}
-		return strings.Compare(a.Hash, b.Hash)
-	})
+	d.mu.Unlock()
+	slices.SortFunc(out, newestDelegate)
 	return out
+}
+
+func newestDelegate(a, b DelegateView) int {
+	return cmp.Or(cmp.Compare(b.MadeAt, a.MadeAt), strings.Compare(a.Hash, b.Hash))
 }
 
 // delegateView is a delegate as the owner sees it; the caller holds mu.
 func (d *Desk) delegateView(row *delegateRow) DelegateView {
-	hash := row.parsed.Hash()
+	now := d.clock.Now()
 	out := DelegateView{
-		Hash: hash, DelegateID: row.parsed.ID(), Bounds: d.boundsView(row.parsed), Origin: row.origin, MadeAt: row.at,
-		LastUse: row.lastUse, Warnings: delegateWarnings(row.parsed, d.clock.Now()), State: DelegateSuspended,
+		Hash: row.hash, DelegateID: row.parsed.ID(), Bounds: d.boundsView(row.fields, row.parsed.IssuerAddress()), Origin: row.origin, MadeAt: row.at,
+		LastUse: row.lastUse, Warnings: append(slices.Clip(row.shape), timeWarnings(row.fields.Window, now)...), State: DelegateSuspended,
 	}
-	domain := row.parsed.Fields().DomainHash
+	domain := row.fields.DomainHash
 	out.BoundsHeld, out.ExportedAt = d.boundsHeld(domain), d.led.state.Exported(domain)
-	st, ok := d.led.state.Delegate(hash)
+	st, ok := d.led.state.Delegate(row.hash)
 	if !ok || row.body == nil {
 		return out
 	}
 	out.MadeAt, out.WhileAway, out.Name = st.MadeAt, row.permit.WhileAway, row.permit.Name
 	out.Mints, out.Minted, out.Uses = st.Mints, int64(st.Minted), int64(st.Uses)
-	now, w := d.clock.Now(), out.Bounds
+	w := row.fields.Window
 	switch {
 	case st.Ended == "expired" || st.Ended == "" && row.end.passed(d.clock):
 		out.State = DelegateExpired
@@ -63,7 +63,7 @@ func (d *Desk) delegateView(row *delegateRow) DelegateView {
 		out.State, out.Ended = DelegateEnded, st.Ended
 	case st.Paused:
 		out.State = DelegatePaused
-	case w.NotBefore != nil && now < *w.NotBefore:
+	case w.NotBefore.Set && now < w.NotBefore.N:
 		out.State = DelegateNotYet
 	case out.Minted >= out.Mints:
 		out.State = DelegateSpent
@@ -77,11 +77,10 @@ func (d *Desk) delegateView(row *delegateRow) DelegateView {
 	return out
 }
 
-// boundsView is what a delegate lets bots have; the caller holds mu.
-func (d *Desk) boundsView(m *envelope.MintDelegate) DelegateBounds {
-	f := m.Fields()
+// boundsView is what a delegate lets bots have; the caller holds mu. Its lists are shared and are not to be changed.
+func (d *Desk) boundsView(f envelope.DelegateFields, issuer string) DelegateBounds {
 	out := DelegateBounds{
-		Domain: DomainView{Hash: f.DomainHash, Address: m.IssuerAddress()}, Operations: f.AllowedOperations, Resources: f.AllowedResources,
+		Domain: DomainView{Hash: f.DomainHash, Address: issuer}, Operations: f.AllowedOperations, Resources: f.AllowedResources,
 		BotPolicy: f.BotPolicy, IndexMin: f.IndexMin, IndexMax: f.IndexMax, MaxMints: f.MaxMints,
 		MaxUsesPerAction: f.MaxUsesPerAction, NotBefore: optional(f.Window.NotBefore), NotAfter: optional(f.Window.NotAfter),
 		Legitimacy: legitimacyView(f.Legitimacy), AvatarAddress: f.AvatarAddress,
@@ -95,8 +94,8 @@ func (d *Desk) boundsView(m *envelope.MintDelegate) DelegateBounds {
 	return out
 }
 
-// delegateWarnings are the dangerous and mistaken shapes of a delegate.
-func delegateWarnings(m *envelope.MintDelegate, now int64) []DelegateWarning {
+// shapeWarnings are the dangerous and mistaken shapes of a delegate, but for those of its window.
+func shapeWarnings(m *envelope.MintDelegate) []DelegateWarning {
 	f := m.Fields()
 	var out []DelegateWarning
 	warn := func(code, subject string) { out = append(out, DelegateWarning{code, subject}) }
@@ -114,30 +113,18 @@ func delegateWarnings(m *envelope.MintDelegate, now int64) []DelegateWarning {
 	if f.BotPolicy == envelope.BotAny {
 		warn("any_bot", "")
 	}
-	if !f.Window.NotAfter.Set {
-		warn("no_end", "")
-	} else {
-		from := now
-		if f.Window.NotBefore.Set {
-			from = f.Window.NotBefore.N
-		}
-		if f.Window.NotAfter.N-from > longMS {
-			warn("long", "")
-		}
-		if f.Window.NotAfter.N < now {
-			warn("already_over", "")
-		}
-	}
 	if f.MaxMints > manyMints {
 		warn("many_mints", "")
 	}
 	if f.MaxUsesPerAction > manyUses {
 		warn("many_uses", "")
 	}
-	for i, a := range f.AllowedBotAddresses {
-		if slices.ContainsFunc(f.AllowedBotAddresses[:i], func(b string) bool { return strings.EqualFold(a, b) }) {
+	seen := map[string]bool{}
+	for _, a := range f.AllowedBotAddresses {
+		if a = strings.ToLower(a); seen[a] {
 			warn("one_bot_many_addresses", a)
 		}
+		seen[a] = true
 	}
 	for _, texts := range [][]string{f.AllowedOperations, f.AllowedResources} {
 		for _, t := range texts {
@@ -148,6 +135,25 @@ func delegateWarnings(m *envelope.MintDelegate, now int64) []DelegateWarning {
 	}
 	if !m.IDByRule() {
 		warn("id_not_by_rule", m.ID())
+	}
+	return out
+}
+
+// timeWarnings are those of a delegate's window.
+func timeWarnings(w envelope.Window, now int64) []DelegateWarning {
+	if !w.NotAfter.Set {
+		return []DelegateWarning{{"no_end", ""}}
+	}
+	from := now
+	if w.NotBefore.Set {
+		from = w.NotBefore.N
+	}
+	var out []DelegateWarning
+	if w.NotAfter.N-from > longMS {
+		out = append(out, DelegateWarning{"long", ""})
+	}
+	if w.NotAfter.N < now {
+		out = append(out, DelegateWarning{"already_over", ""})
 	}
 	return out
 }
@@ -202,8 +208,10 @@ func (v ownerView) PlanDelegate(f DelegateForm) (DelegatePlan, error) {
 
 // plan shows a delegate that is to be signed; the caller holds mu.
 func (d *Desk) plan(m *envelope.MintDelegate, away bool, examples []string) DelegatePlan {
+	f, now := m.Fields(), d.clock.Now()
 	out := DelegatePlan{
-		Body: m.Body(), Hash: m.Hash(), Bounds: d.boundsView(m), Warnings: delegateWarnings(m, d.clock.Now()), WhileAway: away, PlannedAt: d.clock.Now(),
+		Body: m.Body(), Hash: m.Hash(), Bounds: d.boundsView(f, m.IssuerAddress()),
+		Warnings: append(shapeWarnings(m), timeWarnings(f.Window, now)...), WhileAway: away, PlannedAt: now,
 	}
 	out.Says = permit.DelegateSays(m, out.Bounds.Domain.ID, func(s string) string { return "“" + s + "”" })
 	for _, r := range examples {
@@ -361,7 +369,7 @@ func (v ownerView) AdmitDelegate(ctx context.Context, hash string, mints int64) 
 		return Outcome{Code: CodeUnknownDelegate}, nil
 	case known:
 		return Outcome{Code: CodeDelegateExists}, nil
-	case mints < 1 || mints > row.parsed.Fields().MaxMints:
+	case mints < 1 || mints > row.fields.MaxMints:
 		return Outcome{Code: CodeNoMintsLeft}, nil
 	}
 	c := &behind{}
@@ -425,38 +433,29 @@ func (v ownerView) ResumeDelegate(ctx context.Context, hash string) (Outcome, er
 // RevokeDelegate implements [MintOwner].
 func (v ownerView) RevokeDelegate(_ context.Context, hash string) ([]MintView, error) {
 	d := v.d
-	var rows []store.Mint
+	// What is minted between the reading and the end is shown among the delegate's mints.
+	var out []MintView
 	for before := uint64(0); ; {
 		page, err := d.pageOfMints(hash, before, maxMints)
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, page...)
+		d.mu.Lock()
+		for _, row := range page {
+			if m := d.mintView(row); m.Used < m.MaxUses && (m.NotAfter == nil || d.clock.Now() <= *m.NotAfter) {
+				out = append(out, m)
+			}
+		}
+		d.mu.Unlock()
 		if len(page) < maxMints {
 			break
 		}
 		before = page[len(page)-1].Seq
 	}
-	var out []MintView
-	err := d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "revoked"}, func() *Refusal {
-		if r := d.stands(hash); r != nil {
-			return r
-		}
-		// What is minted between the reading and this is few, and shown among the delegate's mints.
-		out = out[:0]
-		paused, _ := d.led.state.Delegate(hash)
-		for _, row := range rows {
-			m := d.mintView(row)
-			if paused.Paused {
-				m.Live = m.Used < m.MaxUses && (m.NotAfter == nil || d.clock.Now() <= *m.NotAfter)
-			}
-			if m.Live || m.NotBefore != nil && d.clock.Now() < *m.NotBefore && m.Used < m.MaxUses {
-				out = append(out, m)
-			}
-		}
-		return nil
-	}))
-	return out, err
+	if err := d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "revoked"}, func() *Refusal { return d.stands(hash) })); err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (d *Desk) pageOfMints(delegate string, before uint64, limit int) ([]store.Mint, error) {
@@ -545,7 +544,7 @@ func (d *Desk) placeOf(row store.Mint) (*delegateRow, *domainRow) {
 	if delegate == nil {
 		return nil, nil
 	}
-	domain := d.led.domains[delegate.parsed.Fields().DomainHash]
+	domain := d.led.domains[delegate.fields.DomainHash]
 	if domain == nil {
 		return nil, nil
 	}

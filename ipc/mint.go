@@ -77,6 +77,9 @@ var mintCodes = []codeRow{
 	{"mint_not_yet_valid", FamilyDocument, "", ""},
 	{"contradiction", FamilyDocument, "", ""},
 
+	{"clock_behind", FamilyState, "", ""},
+	{"too_many_mints", FamilyLimit, "", ""},
+
 	{"nonce_reused", FamilyRequestID, "", ""},
 	{"unknown_mint", FamilyRequestID, "", ""},
 }

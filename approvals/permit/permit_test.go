@@ -45,6 +45,13 @@ func rows(t testing.TB) map[string]struct {
 			}
 			return Encode(c)
 		}},
+		TypeDelegate: {must(Encode(Delegate{TypeDelegate, 1, hash, hash, 7, true, 4, true, "my bot"})), func(b []byte) ([]byte, error) {
+			d, err := ParseDelegate(b)
+			if err != nil {
+				return nil, err
+			}
+			return Encode(d)
+		}},
 		TypeGrant: {must(Encode(grant)), func(b []byte) ([]byte, error) {
 			g, err := ParseGrant(b)
 			if err != nil {
