@@ -524,15 +524,12 @@ func (d *Desk) bundleOf(engagement, digest string, whole bool) ([]byte, error) {
 	}
 	b := bundle.Bundle{Document: x.doc.Raw()}
 	for _, r := range h.records {
-		_, act := sow.ActKind(r.Kind).Tag()
-		switch {
-		case act && (whole || r.Digest == digest):
+		switch counts, act := h.counts(r); {
+		case counts && !whole && r.Digest != digest:
+		case counts && act:
 			b.Acts = append(b.Acts, r.Raw)
-		case act:
-		case RecordKind(r.Kind) == RecordConfirmation:
-			if whole || r.Digest == digest {
-				b.Confirmations = append(b.Confirmations, r.Raw)
-			}
+		case counts:
+			b.Confirmations = append(b.Confirmations, r.Raw)
 		case whole:
 			b.Records = append(b.Records, bundle.Record{Kind: r.Kind, Raw: r.Raw})
 		}

@@ -4,6 +4,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/span"
 	"vault/approvals/store"
+	"vault/derive/confirm"
 	"vault/derive/jcs"
 )
 
@@ -89,4 +90,17 @@ func (h *held) disputeOf(name string) (store.SoWRecord, bool) {
 		}
 	}
 	return store.SoWRecord{}, false
+}
+
+// counts says that a record is an act by a seat's known key, or else a confirmation that agrees with itself. Anything else that
+// was brought is a claim: in a bundle it stands among the records, where it makes nothing doubtful.
+func (h *held) counts(r store.SoWRecord) (ok, act bool) {
+	if _, act = sow.ActKind(r.Kind).Tag(); act {
+		return h.act(r) != nil, true
+	}
+	if RecordKind(r.Kind) != RecordConfirmation {
+		return false, false
+	}
+	e, err := confirm.ParseEvidence(r.Raw)
+	return err == nil && (r.Own || h.by(e.Record().Context().Fields().Digest) != nil) && e.Verify(confirm.EvidencePins{}).Valid, false
 }

@@ -9,6 +9,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/sow"
+	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/span"
 )
 
@@ -222,5 +223,33 @@ func TestLateVerdict(t *testing.T) {
 				t.Errorf("made %s: verified %v, %v", span.UTC(made), r.Verified, r.Findings.Errors())
 			}
 		}
+	}
+}
+
+// TestClaimsInBundles: acts and confirmations that were made up are exported as the claims they are, and what was signed
+// verifies beside them.
+func TestClaimsInBundles(t *testing.T) {
+	w := owned(t)
+	id, done := w.running()
+	_, stranger := sampleKey(t, "owner/gable")
+	act, err := sow.NewAct(sow.ActFields{Kind: sow.Termination, SoW: done.ID(), Version: 1, Document: done.Digest(), Role: sow.Provider, At: "2026-11-01T09:00:00Z", Key: stranger, Ground: "convenience"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.brought(act.Bytes(), id)
+	w.brought([]byte(`{"type":"vault.sowAct","act":"denial","sow":"`+done.ID()+`","v":1}`), id)
+	w.brought([]byte(`{"type":"vault.confirmation","v":1}`), id)
+	raw, err := w.owner.ExportSoW(context.Background(), id, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, provider := sampleKey(t, "owner/inkwell")
+	r := bundle.Verify(b, bundle.Pins{Provider: provider, Client: w.owner.Status().Public.OwnerKey, Card: w.card()})
+	if !r.Valid || !r.Tied || len(b.Acts) != 0 || len(b.Confirmations) != 1 || len(b.Records) != 3 || r.Client != bundle.Confirmed {
+		t.Errorf("valid %v, tied %v, %d acts, %d confirmations, %d records, person %s: %v", r.Valid, r.Tied, len(b.Acts), len(b.Confirmations), len(b.Records), r.Client, r.Lines)
 	}
 }
