@@ -573,6 +573,7 @@ func (d *Desk) examine(h *held) error {
 				}
 			} else if v.Version > h.inForce.view.Version {
 				v.Findings = append(v.Findings, sow.CheckAmendment(h.inForce.doc, x.doc, otherOpen(x) && v.Outcome == "")...)
+				v.Findings = append(v.Findings, reservation(h.inForce.doc, x.doc, deployment.ClearingHolds)...)
 			}
 		}
 		if v.Outcome == "lapsed" && h.inForce != nil {
@@ -610,6 +611,21 @@ func (d *Desk) examine(h *held) error {
 			if i, ok := h.log.intents[v.Digest+" "+act]; ok {
 				v.Given = append(v.Given, IntentView{Act: act, Key: i.Key, At: i.At})
 			}
+		}
+	}
+	return nil
+}
+
+// reservation refuses an amendment into time and materials whose new cap nobody can hold (5.5.7).
+func reservation(inForce, next *sow.Document, holds bool) sow.Findings {
+	from, f := inForce.Price()
+	to, g := next.Price()
+	if !f.OK() || !g.OK() {
+		return nil
+	}
+	if err := money.CheckReservation(from, to, holds); err != nil {
+		if x := sow.Refused(err, "price.reservation"); x != nil {
+			return sow.Findings{*x}
 		}
 	}
 	return nil

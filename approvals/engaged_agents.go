@@ -134,6 +134,11 @@ func (d *Desk) sowSubmit(ctx context.Context, client string, ask SoWAsk) (Answer
 	if refusal != nil {
 		return Answer{}, refusal
 	}
+	if n, size, err := d.db().SoWKeptFor(client); err != nil {
+		return Answer{}, refuse(CodeStoreFailed)
+	} else if n >= MaxClientKept || size+int64(len(ask.Document)) > MaxClientBytes {
+		return Answer{}, refuse(CodeTooMany)
+	}
 	if ask.Move != "" {
 		open, err := d.db().SoWAsksOpen("")
 		if err != nil {

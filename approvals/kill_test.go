@@ -43,6 +43,10 @@ func TestMain(m *testing.M) {
 		runMoment(dir)
 		return
 	}
+	if dir := os.Getenv(formFolder); dir != "" {
+		runForming(dir)
+		return
+	}
 	os.Exit(m.Run())
 }
 
