@@ -633,7 +633,7 @@ func reservation(inForce, next *sow.Document, holds bool) sow.Findings {
 
 // authored says whether a document was made here and has not been signed by anybody else.
 func (x *heldDoc) authored() bool {
-	return x.view.Copies[0].From.Kind == "own" && !x.theirs && x.doc.Get("derived_from").Kind() == jcs.Null
+	return x.view.Copies[0].From.Kind == "own" && !x.theirs && !x.doc.Get("derived_from").Exists()
 }
 
 func (h *held) inForceDoc() *sow.Document {
