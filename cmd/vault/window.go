@@ -80,7 +80,7 @@ func (r *raiser) raise() {
 // runWindow blocks until the window was closed or ctx ends. It is called on the
 // goroutine of main, which becomes Fyne's.
 func (p *program) runWindow(ctx context.Context, owner approvals.Owner, shown *raiser) error {
-	opts := ui.Options{Export: exportFile, BackupFile: p.backupName, Keyring: survey.Keyring}
+	opts := ui.Options{Export: exportFile, Read: readNamed, BackupFile: p.backupName, Keyring: survey.Keyring}
 	if !survey.Bus() {
 		opts.Notify = func() {} // notifications travel on the session's bus
 	}
@@ -151,6 +151,12 @@ func tray(a fyne.App, u *ui.UI, owner approvals.Owner) {
 		}),
 	))
 	u.Window().SetCloseIntercept(u.Window().Hide)
+}
+
+// readNamed reads a file that the owner named or dropped on the window.
+func readNamed(path string) (string, []byte, error) {
+	raw, err := readRegular(path)
+	return filepath.Base(path), raw, err
 }
 
 // exportFile makes a new file in the owner's download folder, else in the home
