@@ -593,6 +593,11 @@ func (d *Desk) examine(h *held) error {
 		} else if f != nil {
 			v.Findings = append(v.Findings, *f)
 		}
+		if f, err := d.stale(h, x); err != nil {
+			return err
+		} else if f != nil {
+			v.Findings = append(v.Findings, *f)
+		}
 		if f, err := d.arbiter(h, x.doc); err != nil {
 			return err
 		} else if f != nil {
