@@ -97,9 +97,11 @@ type Desk struct {
 
 	laying sync.Mutex // one write about an open moment at a time; held before mu
 
-	submitting sync.Mutex    // one document of an agent at a time; held before mu
-	engaged    []Item        // what waits in engagements; guarded by mu
-	sowStir    chan struct{} // closed, and made anew, when something came of what an agent asked for; guarded by mu
+	submitting sync.Mutex // one document of an agent at a time; held before mu
+	engaged    []Item     // what waits in engagements; guarded by mu
+	// requestsDue says that requests to form under an offer of ours may have come while the vault was locked.
+	requestsDue atomic.Bool
+	sowStir     chan struct{} // closed, and made anew, when something came of what an agent asked for; guarded by mu
 
 	parsed parsed
 	every  uint64 // entries between snapshots
@@ -177,6 +179,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 	}
 	close(d.gate)
 	d.seed = maphash.MakeSeed()
+	d.requestsDue.Store(true)
 	var err error
 	if d.exists, err = o.Launcher.Exists(); err != nil {
 		return nil, fmt.Errorf("look for a vault: %w", err)
@@ -370,6 +373,7 @@ func (d *Desk) Tick(ctx context.Context) {
 		d.endSessions(dropped)
 	}
 	_ = d.freshen(freshenMax) // what it could not do it does at the next tick
+	_ = d.completeDue()
 	if idle {
 		_ = d.lock(ctx, "idle")
 		return

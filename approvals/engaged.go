@@ -573,6 +573,7 @@ func (d *Desk) examine(h *held) error {
 				}
 			} else if v.Version > h.inForce.view.Version {
 				v.Findings = append(v.Findings, sow.CheckAmendment(h.inForce.doc, x.doc, otherOpen(x) && v.Outcome == "")...)
+				v.Findings = append(v.Findings, reservation(h.inForce.doc, x.doc, deployment.ClearingHolds)...)
 			}
 		}
 		if v.Outcome == "lapsed" && h.inForce != nil {
@@ -588,6 +589,11 @@ func (d *Desk) examine(h *held) error {
 			}
 		}
 		if f, err := d.language(x.doc); err != nil {
+			return err
+		} else if f != nil {
+			v.Findings = append(v.Findings, *f)
+		}
+		if f, err := d.stale(h, x); err != nil {
 			return err
 		} else if f != nil {
 			v.Findings = append(v.Findings, *f)
@@ -615,9 +621,24 @@ func (d *Desk) examine(h *held) error {
 	return nil
 }
 
+// reservation refuses an amendment into time and materials whose new cap nobody can hold (5.5.7).
+func reservation(inForce, next *sow.Document, holds bool) sow.Findings {
+	from, f := inForce.Price()
+	to, g := next.Price()
+	if !f.OK() || !g.OK() {
+		return nil
+	}
+	if err := money.CheckReservation(from, to, holds); err != nil {
+		if x := sow.Refused(err, "price.reservation"); x != nil {
+			return sow.Findings{*x}
+		}
+	}
+	return nil
+}
+
 // authored says whether a document was made here and has not been signed by anybody else.
 func (x *heldDoc) authored() bool {
-	return x.view.Copies[0].From.Kind == "own" && !x.theirs && x.doc.Get("derived_from").Kind() == jcs.Null
+	return x.view.Copies[0].From.Kind == "own" && !x.theirs && !x.doc.Get("derived_from").Exists()
 }
 
 func (h *held) inForceDoc() *sow.Document {

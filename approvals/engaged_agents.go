@@ -134,6 +134,11 @@ func (d *Desk) sowSubmit(ctx context.Context, client string, ask SoWAsk) (Answer
 	if refusal != nil {
 		return Answer{}, refusal
 	}
+	if n, size, err := d.db().SoWKeptFor(client); err != nil {
+		return Answer{}, refuse(CodeStoreFailed)
+	} else if n >= MaxClientKept || size+int64(len(ask.Document)) > MaxClientBytes {
+		return Answer{}, refuse(CodeTooMany)
+	}
 	if ask.Move != "" {
 		open, err := d.db().SoWAsksOpen("")
 		if err != nil {
@@ -524,15 +529,12 @@ func (d *Desk) bundleOf(engagement, digest string, whole bool) ([]byte, error) {
 	}
 	b := bundle.Bundle{Document: x.doc.Raw()}
 	for _, r := range h.records {
-		_, act := sow.ActKind(r.Kind).Tag()
-		switch {
-		case act && (whole || r.Digest == digest):
+		switch counts, act := h.counts(r); {
+		case counts && !whole && r.Digest != digest:
+		case counts && act:
 			b.Acts = append(b.Acts, r.Raw)
-		case act:
-		case RecordKind(r.Kind) == RecordConfirmation:
-			if whole || r.Digest == digest {
-				b.Confirmations = append(b.Confirmations, r.Raw)
-			}
+		case counts:
+			b.Confirmations = append(b.Confirmations, r.Raw)
 		case whole:
 			b.Records = append(b.Records, bundle.Record{Kind: r.Kind, Raw: r.Raw})
 		}

@@ -4,6 +4,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/span"
 	"vault/approvals/store"
+	"vault/derive/confirm"
 	"vault/derive/jcs"
 )
 
@@ -89,4 +90,42 @@ func (h *held) disputeOf(name string) (store.SoWRecord, bool) {
 		}
 	}
 	return store.SoWRecord{}, false
+}
+
+// counts says that a record is an act by a seat's known key, or else a confirmation that agrees with itself. Anything else that
+// was brought is a claim: in a bundle it stands among the records, where it makes nothing doubtful.
+func (h *held) counts(r store.SoWRecord) (ok, act bool) {
+	if _, act = sow.ActKind(r.Kind).Tag(); act {
+		return h.act(r) != nil, true
+	}
+	if RecordKind(r.Kind) != RecordConfirmation {
+		return false, false
+	}
+	e, err := confirm.ParseEvidence(r.Raw)
+	return err == nil && (r.Own || h.by(e.Record().Context().Fields().Digest) != nil) && e.Verify(confirm.EvidencePins{}).Valid, false
+}
+
+// stale returns provider_signature_stale for a completed document that carries the provider's signature of the offer: it does not
+// cover what was filled in (section 6, 12.1).
+func (d *Desk) stale(h *held, x *heldDoc) (*sow.Finding, error) {
+	of, ok := h.fact(factFormed, "of")
+	digest, _ := h.fact(factFormed, "digest")
+	if !ok || x.view.Version != 1 || x.view.Seats.Provider != nil || x.doc.Get("signatures").Len() == 0 {
+		return nil, nil
+	}
+	copies, err := d.db().SoWCopies(of.Value)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range copies {
+		offer, err := sow.Parse(c.Raw)
+		if err != nil || c.Digest != digest.Value {
+			continue
+		}
+		if f := sow.CheckCompleted(offer, x.doc, h.pins); f != nil && f.Code == "provider_signature_stale" {
+			return f, nil
+		}
+		return nil, nil
+	}
+	return nil, nil
 }

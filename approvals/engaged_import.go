@@ -393,6 +393,10 @@ func (d *Desk) completeByOffer(h *held, x *heldDoc) error {
 		if why == CodeTwiceFormed {
 			return nil
 		}
+		if why == CodeLocked || why == CodeKeysEnded {
+			why = CodeLocked
+			d.requestsDue.Store(true)
+		}
 	}
 	if err := d.db().Do(func(tx *store.Tx) error {
 		if why == "" {

@@ -47,3 +47,29 @@ func (d *Desk) waits(row store.Engagement) {
 		d.engaged = append(d.engaged, it)
 	}
 }
+
+// completeDue completes the requests to form that came while the vault was locked.
+func (d *Desk) completeDue() error {
+	d.mu.Lock()
+	open := d.keys != nil && !d.readOnly
+	d.mu.Unlock()
+	if !open || !d.requestsDue.Swap(false) {
+		return nil
+	}
+	facts, err := d.db().SoWFactsValued(factLockedAsk, CodeLocked)
+	if err != nil {
+		return err
+	}
+	for _, f := range facts {
+		h, err := d.held(f.Engagement)
+		if err != nil {
+			return err
+		}
+		if x := h.by(f.Key); x != nil {
+			if err := d.completeByOffer(h, x); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

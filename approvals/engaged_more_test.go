@@ -336,6 +336,57 @@ func TestConcurrentFormations(t *testing.T) {
 	}
 }
 
+// TestRequestsWhileLocked: a request that comes while the vault is locked is completed once it is open.
+func TestRequestsWhileLocked(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	_, offer := w.published(fourConditions, "")
+	if err := w.owner.Lock(ctx, "asked"); err != nil {
+		t.Fatal(err)
+	}
+	out := w.brought(requested(t, offer, "owner/gable", wickAgent, w.clock.Now(), "holds-brand-licence").Raw())
+	if v := w.engagement(out.Engagement); v.Versions[0].Seats.Agreed() {
+		t.Fatalf("%+v", v.Versions[0])
+	}
+	w.desk.Tick(ctx)
+	w.unlock()
+	w.desk.Tick(ctx)
+	if v := w.engagement(out.Engagement); !v.Versions[0].Seats.Agreed() || len(v.Waiting) != 0 {
+		t.Fatalf("%+v %+v", v.Versions[0].Seats, v.Waiting)
+	}
+}
+
+// TestInboxOfEngagements: what waits stands in the Inbox, also after another start, until it is done.
+func TestInboxOfEngagements(t *testing.T) {
+	w := owned(t)
+	id, doc := w.running()
+	waiting := func() (out []approvals.Item) {
+		for _, it := range w.owner.Inbox() {
+			if it.Kind == approvals.ItemSoW {
+				out = append(out, it)
+			}
+		}
+		return out
+	}
+	if got := waiting(); len(got) != 0 {
+		t.Fatalf("%+v", got)
+	}
+	am := w.brought(signAs(t, amended(t, parsed(t, doc.Canonical()), `"version":1,"volume"`, `"version":2,"volume"`, `"per_task":4200000`, `"per_task":4100000`), sow.Provider, "owner/inkwell").Raw())
+	if got := waiting(); len(got) != 1 || got[0].ID != id || got[0].Wants != approvals.WaitApprove || got[0].Next {
+		t.Fatalf("%+v", got)
+	}
+	w.stop()
+	w.start()
+	w.unlock()
+	if got := waiting(); len(got) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: am.Digest, Kind: sow.Denial, Reason: "no"})
+	if got := waiting(); len(got) != 0 {
+		t.Fatalf("%+v", got)
+	}
+}
+
 // TestConflict: other bytes under one identifier and version are both kept, and nothing is signed until the owner says which counts.
 func TestConflict(t *testing.T) {
 	w := owned(t)

@@ -229,8 +229,9 @@ func (d *Desk) preauthorisations(h *held) (out []PreauthorisationView) {
 		v := PreauthorisationView{ID: p.ID, Used: p.Used, State: "active", MadeAt: r.MadeAt, Preauthorisation: Preauthorisation{
 			Offer: h.id, Digest: bareHash(p.DocumentSHA256), Seat: r.Seat, Client: r.Client, Party: partyOf(r), MaxCommitted: r.MaxCommitted, Times: r.Times, NotAfter: r.NotAfter,
 		}}
+		_, refusal := d.led.client(p.Client)
 		switch {
-		case p.Ended != "":
+		case p.Ended != "" || refusal != nil:
 			v.State = "ended"
 		case p.Used >= p.Times:
 			v.State = "spent"

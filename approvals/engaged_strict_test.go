@@ -2,6 +2,7 @@ package approvals_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/sow"
+	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/span"
 )
 
@@ -222,5 +224,56 @@ func TestLateVerdict(t *testing.T) {
 				t.Errorf("made %s: verified %v, %v", span.UTC(made), r.Verified, r.Findings.Errors())
 			}
 		}
+	}
+}
+
+// TestClaimsInBundles: acts and confirmations that were made up are exported as the claims they are, and what was signed
+// verifies beside them.
+func TestClaimsInBundles(t *testing.T) {
+	w := owned(t)
+	id, done := w.running()
+	_, stranger := sampleKey(t, "owner/gable")
+	act, err := sow.NewAct(sow.ActFields{Kind: sow.Termination, SoW: done.ID(), Version: 1, Document: done.Digest(), Role: sow.Provider, At: "2026-11-01T09:00:00Z", Key: stranger, Ground: "convenience"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.brought(act.Bytes(), id)
+	w.brought([]byte(`{"type":"vault.sowAct","act":"denial","sow":"`+done.ID()+`","v":1}`), id)
+	w.brought([]byte(`{"type":"vault.confirmation","v":1}`), id)
+	raw, err := w.owner.ExportSoW(context.Background(), id, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := bundle.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, provider := sampleKey(t, "owner/inkwell")
+	r := bundle.Verify(b, bundle.Pins{Provider: provider, Client: w.owner.Status().Public.OwnerKey, Card: w.card()})
+	if !r.Valid || !r.Tied || len(b.Acts) != 0 || len(b.Confirmations) != 1 || len(b.Records) != 3 || r.Client != bundle.Confirmed {
+		t.Errorf("valid %v, tied %v, %d acts, %d confirmations, %d records, person %s: %v", r.Valid, r.Tied, len(b.Acts), len(b.Confirmations), len(b.Records), r.Client, r.Lines)
+	}
+}
+
+// TestStaleSignature: the provider's signature of the offer does not cover the completed document.
+func TestStaleSignature(t *testing.T) {
+	w := owned(t)
+	signed := offerOf(t)
+	offer := w.brought(signed.Raw())
+	w.pinKey(orreryAgent, "owner/inkwell")
+	v := w.formSoW(offer.Engagement, offer.Digest, w.clock.Now()-1000)
+	w.signSoW(approvals.OutcomeDone, v.ID, v.Digest, "countersign")
+	k, key := sampleKey(t, "owner/inkwell")
+	old, err := w.document(v.ID, v.Digest).WithSignature(sow.Provider, key, "2026-10-01T00:00:00Z", ed25519.Sign(k, signed.Signed()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.brought(old.Raw())
+	if v = w.engagement(v.ID); v.State == sow.Active || !v.Versions[0].Findings.Refused("provider_signature_stale") {
+		t.Errorf("it is %s: %v", v.State, v.Versions[0].Findings.Errors())
+	}
+	w.brought(signAs(t, old, sow.Provider, "owner/inkwell").Raw())
+	if v = w.engagement(v.ID); v.State != sow.Active || v.Versions[0].Findings.Has("provider_signature_stale") {
+		t.Errorf("with a fresh signature it is %s: %v", v.State, v.Versions[0].Findings.Errors())
 	}
 }

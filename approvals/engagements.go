@@ -19,7 +19,9 @@ const (
 	MaxPage          = 200     // rows of one page
 	MaxSeats         = 16      // owner seats of one vault
 	MaxClientSoWs    = 32      // documents of one client that wait for the owner
-	MaxPreauthorised = 1000    // formations under one pre-authorisation
+	MaxClientKept    = 4096    // of everything one client has brought
+	MaxClientBytes   = 256 << 20
+	MaxPreauthorised = 1000 // formations under one pre-authorisation
 	PreauthoriseMS   = 90 * 24 * 60 * 60 * 1000
 )
 

@@ -51,6 +51,10 @@ func TestMain(m *testing.M) {
 		runMintBot(text)
 		return
 	}
+	if dir := os.Getenv(formFolder); dir != "" {
+		runForming(dir)
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -32,7 +32,7 @@ func (v ownerView) Status() Status {
 	defer d.mu.Unlock()
 	s := Status{
 		State: d.state(), Trouble: d.trouble, Public: d.public, Socket: d.o.Socket, Folder: d.o.Folder,
-		Entries: d.led.state.Seq(), Covered: d.led.covered, CheckedAt: d.checkedAt, Checked: d.checked, Waiting: len(d.items),
+		Entries: d.led.state.Seq(), Covered: d.led.covered, CheckedAt: d.checkedAt, Checked: d.checked, Waiting: len(d.items) + len(d.engaged),
 		WordsDue:   d.led.state.Seq() > 0 && d.led.state.Reason() == "" && !d.led.state.WordsShown(),
 		LockReason: d.lockReason, LockedAt: d.lockedAt, IdleMS: int64(d.settings.IdleMinutes) * 60_000,
 	}

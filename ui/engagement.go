@@ -63,7 +63,7 @@ func (p *engagementsPage) detail(u *UI) fyne.CanvasObject {
 	if len(v.Records) > 0 {
 		out = append(out, section("What was brought in, and acts of yours"), parts.Space(0, 6), p.records(u, v), parts.Space(0, 20))
 	}
-	out = append(out, p.moves(u, v))
+	out = append(out, p.moves(u, v), parts.Space(0, 20), p.deployed(u, v))
 	return parts.Column(0, out...)
 }
 
@@ -227,7 +227,7 @@ func (p *engagementsPage) timeline(u *UI, v *approvals.EngagementView) fyne.Canv
 		if by != "" {
 			text = append(text, look.Run{Text: "  " + by, Style: look.Small, Color: look.Ink3})
 		}
-		return parts.Cells(10, []float32{18, 214, 0}, timeMark(kind, first, last), look.Text(look.Small.Box(24), look.Ink2, page.At(m.At)), look.Para(withLine(text, 24)...))
+		return parts.Cells(10, []float32{18, 232, 0}, timeMark(kind, first, last), look.Text(look.Small.Box(24), look.Ink2, page.At(m.At)), look.Para(withLine(text, 24)...))
 	}
 	ahead := slices.IndexFunc(v.Timeline, func(m approvals.Moved) bool { return m.Due })
 	if ahead < 0 {
@@ -236,7 +236,7 @@ func (p *engagementsPage) timeline(u *UI, v *approvals.EngagementView) fyne.Canv
 	for i, m := range v.Timeline[:ahead] {
 		list = append(list, point(m, parts.Done, i == 0, false))
 	}
-	now := parts.Cells(10, []float32{18, 214, 0}, timeMark(parts.Now, ahead == 0, ahead == len(v.Timeline)), look.Text(look.SmallB.Box(24), look.Ink, "Now"), look.Text(look.Strong.Box(24), look.Ink, stateWords(v.EngagementRow)))
+	now := parts.Cells(10, []float32{18, 232, 0}, timeMark(parts.Now, ahead == 0, ahead == len(v.Timeline)), look.Text(look.SmallB.Box(24), look.Ink, "Now"), look.Text(look.Strong.Box(24), look.Ink, stateWords(v.EngagementRow)))
 	list = append(list, now)
 	for i, m := range v.Timeline[ahead:] {
 		list = append(list, point(m, parts.Next, false, i == len(v.Timeline)-ahead-1))
@@ -506,6 +506,23 @@ func (p *engagementsPage) moves(u *UI, v *approvals.EngagementView) fyne.CanvasO
 	return parts.Column(8, section("What you can do"), parts.Flow(8, 8, list...))
 }
 
+// deployed is what the runtimes of this engagement do, where the owner says
+// something else of them than everywhere.
+func (p *engagementsPage) deployed(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+	words, label := "As you said in Settings.", "Say something else for this one"
+	next := &v.Deployment
+	if v.OwnDeployment {
+		words, label, next = "As you said for this engagement.", "Take it from Settings again", nil
+	}
+	list := []fyne.CanvasObject{section("What its runtimes do"), parts.Space(0, 4), parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, words)), u.button(parts.Plain, "", label, func() {
+		u.run("", func(ctx context.Context) error { return u.owner.SetDeployment(ctx, v.ID, next) }, func(error) { p.reload(u, true) })
+	}).Small())}
+	if v.OwnDeployment {
+		list = append(list, parts.Space(0, 6), u.deployment(v.ID, v.Deployment, func() { p.reload(u, true) }))
+	}
+	return parts.Column(0, list...)
+}
+
 // export writes the bundle of an engagement.
 func (p *engagementsPage) export(u *UI, id string) {
 	p.write(u, "vault-engagement.json", func(ctx context.Context) ([]byte, error) { return u.owner.ExportSoW(ctx, id, "") },
@@ -565,7 +582,7 @@ func (u *UI) dropped(_ fyne.Position, list []fyne.URI) {
 	}
 }
 
-// take reads one file, no more of it than a document may have, and brings it in.
+// take reads one file and brings it in.
 func (u *UI) take(path, how string) {
 	u.opts.Go(func() {
 		name, raw, err := u.opts.Read(path)

@@ -313,12 +313,17 @@ func accessBox(rows []page.Row) fyne.CanvasObject {
 // partyBox is one seat.
 func partyBox(p page.Party) fyne.CanvasObject {
 	role := map[string]string{sow.Provider: "Provider", sow.Client: "Client"}[p.Role]
-	list := []fyne.CanvasObject{look.Text(look.Caption, look.Ink3, role+", "+p.Duty), parts.Space(0, 2)}
+	head := []look.Run{{Text: role + ", " + p.Duty, Style: look.Caption, Color: look.Ink3}}
+	tagged := p.Ours && look.Scale() < 1.3 && len(page.String(p.Owner))+len(p.Seat) < 60
+	if p.Ours && !tagged {
+		head = append(head, look.Run{Text: "  " + p.Seat, Style: look.CaptionB, Color: look.Ink})
+	}
+	list := []fyne.CanvasObject{look.Para(head...), parts.Space(0, 2)}
 	name := look.Text(look.Strong.Box(22), look.Ink3, "The seat is open")
 	if !p.Blank {
 		name = look.Para(runs(look.Strong.Box(22), look.Ink, p.Owner)...)
 	}
-	if p.Ours {
+	if tagged {
 		tag := parts.Over(look.NewBox(look.Paper, look.Edge, 4), parts.Middle(20, parts.Pad(0, 8, 0, 8, look.Word(look.CaptionM, look.Ink, p.Seat))))
 		list = append(list, parts.Row(8, name.OneLine(), tag, parts.Spring()))
 	} else {

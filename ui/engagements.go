@@ -404,7 +404,7 @@ func (p *engagementsPage) due(u *UI, list []approvals.Reminder, opens bool) fyne
 		if r.About != "" {
 			what = append(append(what, look.Run{Text: ": ", Style: look.Small, Color: look.Ink2}), hostile.Runs(look.Small, look.Ink2, oneLine(r.About, 60))...)
 		}
-		line := parts.Cells(8, []float32{20, 214, 0}, parts.Middle(18, look.NewIcon(icon, 13, ink)), look.Text(look.Small, ink, page.At(r.At)), look.Para(what...))
+		line := parts.Cells(8, []float32{20, 232, 0}, parts.Middle(18, look.NewIcon(icon, 13, ink)), look.Text(look.Small, ink, page.At(r.At)), look.Para(what...))
 		var o fyne.CanvasObject = parts.Pad(7, 0, 7, 0, line)
 		if opens {
 			t := parts.NewTap(o, func() { u.touch(); p.show(u, r.Engagement) })
@@ -442,36 +442,35 @@ func (u *UI) sowRow(i approvals.Item) fyne.CanvasObject {
 	return parts.Pad(14, 0, 14, 0, parts.Cells(12, []float32{32, 0, 120}, tile, middle, parts.Column(6, parts.Row(0, parts.Spring(), open), age)))
 }
 
-// pasted takes a document in: from the clipboard, or as it is typed in.
-type pasted struct {
-	area *parts.Area
-	path *parts.Field
-}
+// pasted takes a document in: from the clipboard or from a file. What is brought in
+// never goes through a field that lays out text.
+type pasted struct{ path *parts.Field }
 
 func newPasted(u *UI) *pasted {
-	p := &pasted{area: parts.NewArea("Paste a document, a record or a bundle here", approvals.MaxSoWDocument, 6)}
-	p.area.Watch(u)
-	p.path = parts.NewField("", "Path of a file", 1000)
+	p := &pasted{path: parts.NewField("", "Path of a file", 1000)}
 	p.path.Watch(u)
 	return p
 }
 
 func (x *pasted) panel(u *UI) fyne.CanvasObject {
 	back := u.button(parts.Plain, "", "Back", func() { u.deals.paste = nil; u.rebuild() })
-	take := u.button(parts.Primary, "", "Bring it in", func() { u.deals.bring(u, []byte(x.area.Text), "", approvals.SoWSource{Kind: "paste"}) })
-	list := []fyne.CanvasObject{look.Text(look.Body, look.Ink2, "A contract, an offer, a change, or what belongs to one: a settlement record, a report, a review, an owner card, a bundle. Bringing it in signs nothing. A file can be dropped on this window."),
-		parts.Size(0, 140, x.area)}
+	take := u.button(parts.Primary, "copy", "Take it from the clipboard", func() {
+		u.deals.bring(u, []byte(u.app.Clipboard().Content()), "", approvals.SoWSource{Kind: "paste"})
+	})
+	words := "A contract, an offer, a change, or what belongs to one: a settlement record, a report, a review, an owner card, a bundle. Bringing it in signs nothing."
+	list := []fyne.CanvasObject{}
 	if u.opts.Read != nil {
+		words += " A file can also be dropped on this window."
 		list = append(list, parts.Row(8, parts.Grow(parts.Size(0, 36, x.path)), u.button(parts.Plain, "file", "Bring in the file", func() { u.take(strings.TrimSpace(x.path.Text), "file") })))
 	}
-	list = append(list, parts.Row(8, back, parts.Spring(), take))
+	list = append([]fyne.CanvasObject{look.Text(look.Body, look.Ink2, words)}, append(list, parts.Row(8, back, parts.Spring(), take))...)
 	return parts.Sunk(look.Ground, 6, parts.Pad(14, 16, 14, 16, parts.Column(12, list...)))
 }
 
 // bring gives bytes to the desk and says what came of them.
 func (p *engagementsPage) bring(u *UI, raw []byte, kind approvals.RecordKind, from approvals.SoWSource) {
 	if len(raw) == 0 {
-		u.banner = &banner{parts.Notice, "info", "There is nothing to bring in", "Paste a document, or choose a file."}
+		u.banner = &banner{parts.Notice, "info", "There is nothing to bring in", "Copy a document first, or name a file."}
 		u.rebuild()
 		return
 	}
@@ -490,10 +489,10 @@ func (p *engagementsPage) bring(u *UI, raw []byte, kind approvals.RecordKind, fr
 			return
 		}
 		p.paste = nil
-		u.banner = importedWords(got)
 		if got.Code == "" && got.Engagement != "" {
 			p.show(u, got.Engagement)
 		}
+		u.banner = importedWords(got)
 		p.reload(u, true)
 	})
 }

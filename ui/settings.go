@@ -138,6 +138,7 @@ func (p *settingsPage) view(u *UI) fyne.CanvasObject {
 		section("What protects the vault"), parts.Space(0, 6), parts.Lined(security...), parts.Space(0, 24),
 		section("What needs a person"), parts.Space(0, 6), p.policyTable(u, with), parts.Space(0, 12), p.newRule(u), parts.Space(0, 8),
 		look.Text(look.Caption, look.Ink3, "Asking a passkey counts at once. Leaving something to a click again is confirmed by a passkey. Declining needs neither."), parts.Space(0, 24),
+		u.contractSettings(), parts.Space(0, 24),
 		section("Who can ask"), parts.Space(0, 6), parts.Lined(p.socketRows(u, with)...), parts.Space(0, 24),
 		section("This window"), parts.Space(0, 6), parts.Lined(window...), parts.Space(0, 8),
 		look.Text(look.Caption, look.Ink3, "A notification says that a request is waiting, and nothing else."), parts.Space(0, 24),

@@ -233,8 +233,6 @@ func (u *UI) showContract(d contractDoc, move string) {
 	c.confirm = parts.NewButton(parts.Primary, "", nothing, c.decide).Least(200)
 	c.confirm.Watch(c)
 	c.confirm.Disable()
-	c.heading = parts.NewHeading(look.Text(look.Title, look.Ink, c.title()))
-	c.heading.Watch(c)
 	c.whole = c.compare == nil || c.version.Outcome != ""
 	c.open()
 	if c.compare != nil && c.version.Outcome == "" && move == "" && c.can("approve") != nil {
@@ -354,9 +352,19 @@ func outcomeWords(v approvals.VersionView) string {
 func (c *contract) open() {
 	if c.whole {
 		c.drawn = drawPage(c.page, c.watch)
+		c.heading = parts.NewHeading(look.Text(look.CaptionM, look.Ink3, plural(c.counted(), "clause", "clauses")))
+		if !c.indexed() {
+			top := c.heading
+			c.drawn.rows = append([]func() fyne.CanvasObject{func() fyne.CanvasObject { return parts.Pad(0, 0, 10, 0, top) }}, c.drawn.rows...)
+			for i := range c.drawn.clauses {
+				c.drawn.clauses[i].row++
+			}
+		}
 	} else {
+		c.heading = parts.NewHeading(look.Text(look.Title, look.Ink, c.compare.Head()))
 		c.drawn = c.drawComparison()
 	}
+	c.heading.Watch(c)
 	c.read, c.current = false, 0
 	c.rows = newVirtual(len(c.drawn.rows), func(i int) fyne.CanvasObject { return c.drawn.rows[i]() }, nil)
 	c.rows.moved = func(int, int) { c.scrolled() }
@@ -408,15 +416,22 @@ func (c *contract) scrolled() {
 	c.refresh()
 }
 
-// indexColumn lists the clauses with their signs.
-func (c *contract) indexColumn() fyne.CanvasObject {
-	counted := 0
+// counted is how many clauses the index lists with a grade.
+func (c *contract) counted() (n int) {
 	for _, p := range c.drawn.clauses {
 		if p.grade != "" {
-			counted++
+			n++
 		}
 	}
-	list := []fyne.CanvasObject{parts.Pad(0, 8, 6, 8, section(plural(counted, "clause", "clauses")))}
+	return n
+}
+
+// indexed says whether there is room for an index beside the page.
+func (c *contract) indexed() bool { return look.Scale() < 1.5 }
+
+// indexColumn lists the clauses with their signs.
+func (c *contract) indexColumn() fyne.CanvasObject {
+	list := []fyne.CanvasObject{parts.Pad(0, 8, 6, 8, c.heading)}
 	for i, p := range c.drawn.clauses {
 		ink, style, fill := look.Ink2, look.Small, look.None
 		if i == c.current {
@@ -457,7 +472,7 @@ func (c *contract) arrange() {
 		return
 	}
 	var middle fyne.CanvasObject = parts.Over(look.NewBox(look.Paper, "", 0), c.scroll)
-	if c.whole && look.Scale() < 1.5 {
+	if c.whole && c.indexed() {
 		if c.index == nil {
 			c.index = parts.NewScroll(c.indexColumn())
 		}
@@ -645,7 +660,7 @@ func (c *contract) drawComparison() *drawn {
 		return parts.Row(6, look.NewIcon(icon, 12, ink), look.Word(look.Small, ink, fmt.Sprintf("%d %s", n, word)))
 	}
 	d.add(func() fyne.CanvasObject {
-		return parts.Pad(0, 0, 4, 0, parts.Row(18, parts.Grow(look.Text(look.Title, look.Ink, cmp.Head())), count("changed", cmp.Changed, "changed"), count("plus", cmp.Added, "added"), count("minus", cmp.Removed, "removed")))
+		return parts.Pad(0, 0, 4, 0, parts.Row(18, parts.Grow(c.heading), count("changed", cmp.Changed, "changed"), count("plus", cmp.Added, "added"), count("minus", cmp.Removed, "removed")))
 	})
 	for _, n := range c.page.Notices {
 		if n.Tone == page.Alarm {

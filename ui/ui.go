@@ -25,6 +25,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/permit"
+	"vault/approvals/sow"
 	"vault/assets"
 	"vault/ui/hostile"
 	"vault/ui/look"
@@ -45,8 +46,8 @@ type Options struct {
 	Export func(name string) (file File, path string, err error)
 	// BackupFile proposes the path of a backup. Nil hides backups.
 	BackupFile func() string
-	// Read reads at most so many bytes of a file the owner named or dropped, and gives its name without folders. It is
-	// called by Go. Nil: what is brought in is pasted only.
+	// Read reads a file that the owner named or dropped, and gives its name without folders. It is called by Go. Nil:
+	// what is brought in is pasted only.
 	Read func(path string) (name string, raw []byte, err error)
 	// Keyring says whether a keyring answers here, for the choice of what opens a new vault. It is
 	// called by Go and may block for seconds. Nil: it is not known.
@@ -129,6 +130,8 @@ type state struct {
 	MintsOf   string // delegate that Mints and MintUses are of
 	Mints     []approvals.MintView
 	MintUses  []approvals.MintUse
+	// Deployment is what the owner says that runtimes do, everywhere.
+	Deployment sow.Deployment
 }
 
 // banner is a remark of the vault on the page that is open.
@@ -263,6 +266,7 @@ func (u *UI) load() {
 				s.Suspended = list
 			}
 			s.Passkeys, s.Policy = u.owner.Passkeys(), u.owner.Policy()
+			s.Deployment, _ = u.owner.Deployment("")
 			if clicks, err := u.owner.ClickRates(u.opts.Now().Add(-clicksFor).UnixMilli()); err == nil {
 				s.Clicks = clicks
 			}

@@ -48,48 +48,78 @@ func (c *checker) inputs(v, beside jcs.Value, path string) {
 		c.need(isText(beside) && rank(beside.Text()) > 0, "grade_unknown", "grade")
 	}
 	seen := make(map[string]bool, v.Len())
-	for i, in := range v.Items() {
+	for i, w := range v.Items() {
 		p := item(path, i)
-		if !c.need(in.Kind() == jcs.Object, "inputs_not_list", p) {
+		if !c.need(w.Kind() == jcs.Object, "inputs_not_list", p) {
 			continue
 		}
-		if c.need(filled(in.Get("name")), "input_name", p, "name") {
-			c.unique(seen, in.Get("name").Text(), "input_duplicate", p, "name")
+		in := readInput(w)
+		if c.need(filled(in.name), "input_name", p, "name") {
+			c.unique(seen, in.name.Text(), "input_duplicate", p, "name")
 		}
-		c.need(among(in.Get("when"), "per_task", "standing"), "input_when", p, "when")
-		if !beside.Exists() || in.Get("grade").Exists() {
-			c.known(in, p)
+		c.need(among(in.when, "per_task", "standing"), "input_when", p, "when")
+		if !beside.Exists() || in.grade.Exists() {
+			c.knownGrade(in.grade, p)
 		}
 		c.grant(in, p)
 	}
 }
 
-// grant checks what is furnished: a file, or access to a resource.
-func (c *checker) grant(in jcs.Value, p string) {
-	kind, via := in.Get("kind"), in.Get("via")
-	if via.Exists() {
-		c.need(filled(via), "input_via", p, "via")
+// input is an entry of the list with its members looked up in one go: there can
+// be thousands of entries.
+type input struct {
+	name, when, grade, kind, via, mediaType, access, location jcs.Value
+}
+
+func readInput(v jcs.Value) (in input) {
+	for m := range v.Members() {
+		switch m.Name {
+		case "name":
+			in.name = m.Value
+		case "when":
+			in.when = m.Value
+		case "grade":
+			in.grade = m.Value
+		case "kind":
+			in.kind = m.Value
+		case "via":
+			in.via = m.Value
+		case "media_type":
+			in.mediaType = m.Value
+		case "access":
+			in.access = m.Value
+		case "location":
+			in.location = m.Value
+		}
 	}
-	if !kind.Exists() {
-		c.need(filled(in.Get("media_type")), "input_media_type", p, "media_type")
-		c.need(!via.Exists(), "input_via_on_file", p, "via")
+	return in
+}
+
+// grant checks what is furnished: a file, or access to a resource.
+func (c *checker) grant(in input, p string) {
+	if in.via.Exists() {
+		c.need(filled(in.via), "input_via", p, "via")
+	}
+	if !in.kind.Exists() {
+		c.need(filled(in.mediaType), "input_media_type", p, "media_type")
+		c.need(!in.via.Exists(), "input_via_on_file", p, "via")
 		return
 	}
-	if !filled(kind) { // no kind at all, known or not
+	if !filled(in.kind) { // no kind at all, known or not
 		c.barred("input_kind", at(p, "kind"))
 		return
 	}
-	if !c.need(among(kind, "shared_resource"), "input_kind", p, "kind") {
+	if !c.need(among(in.kind, "shared_resource"), "input_kind", p, "kind") {
 		return
 	}
-	if l := in.Get("location"); l.Exists() {
-		c.need(filled(l), "input_location", p, "location")
+	if in.location.Exists() {
+		c.need(filled(in.location), "input_location", p, "location")
 	}
-	c.need(filled(in.Get("access")), "input_access", p, "access")
+	c.need(filled(in.access), "input_access", p, "access")
 	switch {
-	case !via.Exists():
+	case !in.via.Exists():
 		c.add("input_via_unsaid", at(p, "via"))
-	case filled(via) && !among(via, mechanisms...):
+	case filled(in.via) && !among(in.via, mechanisms...):
 		c.add("input_via_unknown", at(p, "via"))
 	}
 }

@@ -58,7 +58,7 @@ func without(v jcs.Value, size int, names ...string) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(jcs.AppendString(out, m.Name), ':'), m.Value.Canonical()...)
+		out = m.Value.AppendCanonical(append(jcs.AppendString(out, m.Name), ':'))
 	}
 	return append(out, '}')
 }

@@ -21,7 +21,7 @@ func TestLanguage(t *testing.T) {
 		want  sow.Code
 	}{
 		"the text is there":    {sow.Languages{name: l.SHA256}, ""},
-		"no text":              {nil, "language_unknown"},
+		"no text":              {sow.Languages{}, "language_unknown"},
 		"of another version":   {sow.Languages{{ID: name.ID, Version: 3}: l.SHA256}, "language_unknown"},
 		"of another language":  {sow.Languages{{ID: "another", Version: 4}: l.SHA256}, "language_unknown"},
 		"under the same name":  {sow.Languages{name: sow.LanguageHash(nil)}, "language_hash_conflict"},
@@ -35,6 +35,9 @@ func TestLanguage(t *testing.T) {
 		if v.Has("language_unknown") != (c.want == "language_unknown") || v.Refused("language_hash_conflict") != (c.want == "language_hash_conflict") {
 			t.Errorf("%s: validated as %v", what, v)
 		}
+	}
+	if d.Validate(sow.Options{}).Has("language_unknown") {
+		t.Error("a language is called unknown where nobody said what is known")
 	}
 	if f := d.CheckLanguageText(text); f != nil {
 		t.Errorf("the text that was signed: %v", f)

@@ -147,8 +147,9 @@ func rank(grade string) int {
 }
 
 // known reports that the grade at v is one, and adds what is wrong.
-func (c *checker) known(v jcs.Value, path string) bool {
-	g := v.Get("grade")
+func (c *checker) known(v jcs.Value, path string) bool { return c.knownGrade(v.Get("grade"), path) }
+
+func (c *checker) knownGrade(g jcs.Value, path string) bool {
 	if !g.Exists() {
 		c.add("grade_missing", at(path, "grade"))
 		return false

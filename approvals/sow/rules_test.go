@@ -265,7 +265,9 @@ var rules = slices.Concat(
 	is(9, "language_hash_conflict", func(t *testing.T) sow.Findings {
 		return just(sow.LanguageConflict(good(t, fixedFee), edited(t, open, "language.sha256", `"0000000000000000000000000000000000000000000000000000000000000000"`)))
 	}),
-	is(10, "language_unknown", func(t *testing.T) sow.Findings { return good(t, fixedFee).Validate(sow.Options{}) }),
+	is(10, "language_unknown", func(t *testing.T) sow.Findings {
+		return good(t, fixedFee).Validate(sow.Options{Languages: sow.Languages{}})
+	}),
 	is(10, "language_text_mismatch", func(t *testing.T) sow.Findings {
 		return just(good(t, fixedFee).CheckLanguageText([]byte("another text")))
 	}),

@@ -23,7 +23,8 @@ type Options struct {
 	// looks like one of them always is.
 	Ours []string
 	Made func(approval jcs.Value) bool
-	// Languages are the texts of contract languages that are known here.
+	// Languages are the texts of contract languages that are known here. Nil: it
+	// is not looked at, and whoever shows the document says what is known.
 	Languages Languages
 }
 

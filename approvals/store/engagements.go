@@ -20,9 +20,12 @@ CREATE TABLE sow_engagements (
 	at      INTEGER NOT NULL,
 	again   INTEGER NOT NULL,
 	remind  INTEGER NOT NULL,
-	search  TEXT NOT NULL,
-	row     BLOB NOT NULL
-) WITHOUT ROWID;
+	search  TEXT NOT NULL
+);
+CREATE TABLE sow_rows (
+	id  TEXT NOT NULL PRIMARY KEY,
+	row BLOB NOT NULL
+);
 CREATE INDEX sow_engagements_at ON sow_engagements (at, id);
 CREATE INDEX sow_engagements_sow ON sow_engagements (sow);
 CREATE INDEX sow_engagements_again ON sow_engagements (again) WHERE again > 0;
@@ -42,6 +45,7 @@ CREATE TABLE sow_copies (
 	PRIMARY KEY (engagement, sha256)
 );
 CREATE INDEX sow_copies_digest ON sow_copies (digest);
+CREATE INDEX sow_copies_client ON sow_copies (client) WHERE client <> '';
 CREATE TABLE sow_records (
 	engagement TEXT NOT NULL,
 	sha256     TEXT NOT NULL,
@@ -59,6 +63,7 @@ CREATE TABLE sow_records (
 	PRIMARY KEY (engagement, sha256)
 );
 CREATE INDEX sow_records_kind ON sow_records (kind, at);
+CREATE INDEX sow_records_client ON sow_records (client) WHERE client <> '';
 CREATE TABLE sow_facts (
 	engagement TEXT NOT NULL,
 	name       TEXT NOT NULL,
@@ -168,8 +173,12 @@ func (t *Tx) forgetEntries() error {
 
 // PutEngagement writes a row of the list, in the place of one with the same id.
 func (t *Tx) PutEngagement(e Engagement) error {
-	return t.exec("INSERT OR REPLACE INTO sow_engagements (id, sow, kind, role, state, offer, waiting, at, again, remind, search, row) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		e.ID, e.SoW, e.Kind, e.Role, e.State, e.Offer, e.Waiting, e.At, e.Again, e.Remind, e.Search, nothing(e.Row))
+	// What is searched and counted stands apart from what is shown: a look at all rows does not read the latter.
+	if err := t.exec("INSERT OR REPLACE INTO sow_rows (id, row) VALUES (?, ?)", e.ID, nothing(e.Row)); err != nil {
+		return err
+	}
+	return t.exec("INSERT OR REPLACE INTO sow_engagements (id, sow, kind, role, state, offer, waiting, at, again, remind, search) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		e.ID, e.SoW, e.Kind, e.Role, e.State, e.Offer, e.Waiting, e.At, e.Again, e.Remind, e.Search)
 }
 
 // PutSoWCopy writes a copy; the same again changes nothing.
@@ -207,7 +216,7 @@ func (t *Tx) PutSoWAsk(a SoWAsk) error {
 		a.Client, a.Request, a.Digest, a.Engagement, a.Document, a.Move, a.Session, a.At, nothing(a.Result))
 }
 
-const engagementColumns = "id, sow, kind, role, state, offer, waiting, at, again, remind, search, row"
+const engagementColumns = "id, sow, kind, role, state, offer, waiting, at, again, remind, search, (SELECT row FROM sow_rows WHERE sow_rows.id = sow_engagements.id)"
 
 // EngagementQuery selects rows of the list. Zero values select everything.
 type EngagementQuery struct {
@@ -258,8 +267,8 @@ func (s *Store) Engagements(q EngagementQuery) (out []Engagement, total int, err
 		return nil, 0, err
 	}
 	if q.BeforeID != "" {
-		where += " AND (at < ? OR at = ? AND id < ?)"
-		args = append(args, q.BeforeAt, q.BeforeAt, q.BeforeID)
+		where += " AND (at, id) < (?, ?)"
+		args = append(args, q.BeforeAt, q.BeforeID)
 	}
 	out, err = s.engagements(where+" ORDER BY at DESC, id DESC LIMIT ?", append(args, q.Limit)...)
 	return out, total, err
@@ -409,6 +418,18 @@ func (s *Store) SoWAsk(client, request string) (SoWAsk, error) {
 // SoWAsksOpen reads what waits about an engagement; with "" about any.
 func (s *Store) SoWAsksOpen(engagement string) ([]SoWAsk, error) {
 	return s.sowAsks("length(result) = 0 AND (? = '' OR engagement = ?) ORDER BY at, rowid", engagement, engagement)
+}
+
+// SoWKeptFor counts what a client has brought and what it takes, in bytes.
+func (s *Store) SoWKeptFor(client string) (n, size int64, err error) {
+	err = s.read("SELECT count(*), coalesce(sum(size), 0) FROM (SELECT length(raw) AS size FROM sow_copies WHERE client = ? AND client <> ''"+
+		" UNION ALL SELECT length(raw) FROM sow_records WHERE client = ? AND client <> '')", []any{client, client}, func(r *sql.Rows) error { return r.Scan(&n, &size) })
+	return n, size, err
+}
+
+// SoWFactsValued reads the facts of that name and value, whatever they belong to.
+func (s *Store) SoWFactsValued(name, value string) ([]SoWFact, error) {
+	return s.facts("name = ? AND value = ? LIMIT 1024", name, value)
 }
 
 // SoWBroughtBy says whether a client has brought anything of an engagement.

@@ -323,6 +323,9 @@ func TestValue(t *testing.T) {
 		t.Error("the value was changed through Raw")
 	}
 	w := v.Without("resources", "b", "unknown")
+	if got := string(gone.AppendCanonical(w.AppendCanonical([]byte("x")))); got != "x"+string(w.Canonical()) {
+		t.Errorf("appended as %s", got)
+	}
 	if s := string(w.Canonical()); s != `{"a.b":{"":0},"domain":{"domainId":"xA","n":100},"nil":null}` {
 		t.Errorf("without: %s", s)
 	}

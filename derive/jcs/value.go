@@ -361,6 +361,15 @@ func (v Value) Canonical() []byte {
 	return v.doc.appendCanonical(make([]byte, 0, n.end-n.start), v.at)
 }
 
+// AppendCanonical appends the RFC 8785 form of the value, nothing if it is
+// absent.
+func (v Value) AppendCanonical(dst []byte) []byte {
+	if v.doc == nil {
+		return dst
+	}
+	return v.doc.appendCanonical(dst, v.at)
+}
+
 func (v Value) children() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		n := v.node()

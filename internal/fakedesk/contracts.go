@@ -196,3 +196,29 @@ func ManyContracts(n int) *Desk {
 	}
 	return d
 }
+
+// LargeContract is Contracts whose offer has about so many bytes, in many
+// lines of every kind.
+func LargeContract(bytes int) *Desk {
+	d := Contracts()
+	us, them := d.SoW.Keys[0].Key, d.SoW.Views["e_0"].Parties[0].Key
+	text := fmt.Sprintf(stonework, us)
+	var examples, rates, offerings, outs []string
+	for i := 0; len(text)+len(strings.Join(append(append(append(examples, rates...), offerings...), outs...), ",")) < bytes; i++ {
+		examples = append(examples, fmt.Sprintf(`"Reconcile statement number %d of the branch in the harbour against the ledger, and say which lines stay open."`, i))
+		offerings = append(offerings, fmt.Sprintf(`"reconcile-%d"`, i))
+		rates = append(rates, fmt.Sprintf(`{"offering":"reconcile-%d","per_task":%d}`, i, 1000000+i))
+		outs = append(outs, fmt.Sprintf(`"an exception of the kind %d"`, i))
+	}
+	text = strings.NewReplacer(`"in_scope":[`, `"in_scope":[`+strings.Join(examples, ",")+",", `"offerings":[`, `"offerings":[`+strings.Join(offerings, ",")+",",
+		`"rates":[`, `"rates":[`+strings.Join(rates, ",")+",", `"carve_outs":[`, `"carve_outs":[`+strings.Join(outs, ",")+",").Replace(text)
+	offer := signedBy(document(text), sow.Provider, "stonework", "2026-10-28T14:02:11Z")
+	old := d.SoW.Views["e_0"]
+	d.SoW.Rows = d.SoW.Rows[1:]
+	d.engagement("e_0", offer, nil, us, them, func(v *approvals.EngagementView) {
+		v.State, v.Waiting, v.Moves = old.State, old.Waiting, old.Moves
+		v.Moves = []approvals.Move{{What: "countersign", Digest: offer.Digest(), By: sow.ByPerson}}
+		v.Versions[0].State = sow.PartiallySigned
+	})
+	return d
+}

@@ -617,8 +617,8 @@ func draw(v view, mode string) image.Image {
 			}
 		},
 		Export:     func(string) (ui.File, string, error) { return nil, "", os.ErrPermission },
+		Read:       func(string) (string, []byte, error) { return "", nil, os.ErrPermission },
 		BackupFile: func() string { return "/home/owner/vault-2026-11-04.age" },
-		Read:       func(string) (string, []byte, error) { return "", nil, os.ErrNotExist },
 	})
 	defer s.ui.Close()
 	s.shown = s.ui.Window()

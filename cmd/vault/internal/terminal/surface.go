@@ -35,6 +35,8 @@ type Surface struct {
 	digits  string // of the page that was last told of
 	// confirming: a ceremony that was asked for here is open, and its digits are asked about where it is.
 	confirming bool
+
+	listed []string // ids of the agreements listed last
 }
 
 // New gives a surface over owner. explain turns an error into a sentence and its
@@ -72,6 +74,10 @@ func commands() []command {
 		{"card", "FILE", "write the owner card to a new file; a passkey confirms it", (*Surface).card},
 		{"compare", "", "compare the six digits of a page that vault decide opened, where this system does not tell whose it is", (*Surface).compare},
 		{"clicks", "", "what was approved by click and by passkey in the last day", (*Surface).clicks},
+		{"agreements", "[TEXT]", "list the agreements between agents, or those that hold a text", (*Surface).agreements},
+		{"agreement", "N", "show agreement N of the list, and what can be done with it", (*Surface).agreement},
+		{"bring", "FILE", "take in an agreement, or what belongs to one", (*Surface).bring},
+		{"pin", "AGENT KEY", "say that a key is that of an agent's owner", (*Surface).pin},
 		{"domain", "", "make a domain", (*Surface).domain},
 		{"domains", "", "list the domains with address and fingerprint", (*Surface).domains},
 		{"agents", "", "list the paired programs and their grants", (*Surface).agents},
@@ -276,6 +282,11 @@ func List(items []approvals.Item, loc *time.Location, ids bool) string {
 			p.say("%d. %s %s, since %s: %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), reasons.Note(it.Reason))
 			p.field("   reason", it.Reason)
 			p.say("   for reading only, at any time")
+		case approvals.ItemSoW:
+			p.say("%d. Agreement %s: %s, since %s", i+1, p.clean(it.Stem), waitWords[it.Wants], p.when(it.Since))
+			if it.Agent != "" {
+				p.say("   brought by %s", p.clean(it.Agent))
+			}
 		default:
 			p.say("%d. %s %s, since %s: %s, on %s", i+1, p.clean(it.Agent), itemWords[it.Kind], p.when(it.Since), p.clean(it.Operation), p.clean(it.Resource))
 		}
@@ -321,6 +332,9 @@ func (s *Surface) open(ctx context.Context, args []string) error {
 	}
 	if chosen.Kind == approvals.ItemWords {
 		return s.words(ctx, nil)
+	}
+	if chosen.Kind == approvals.ItemSoW {
+		return s.openAgreement(ctx, chosen.ID)
 	}
 	sheet, err := s.owner.Open(ctx, chosen.ID)
 	if err != nil {
