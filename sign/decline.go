@@ -65,7 +65,7 @@ func (s *Signer) guardDeclined(b journal.MomentDeclined, a keys.Act) error {
 	if err := s.always("passkey"); err != nil {
 		return err
 	}
-	sheet, _, r, err := laid(a, b.EnvelopeDigest, b.SheetDigest)
+	sheet, r, err := laid(a, b.EnvelopeDigest, b.SheetDigest)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 	if err := s.client(b.Client, a); err != nil {
 		return err
 	}
-	sheet, _, r, err := laid(a, b.EnvelopeDigest, b.SheetDigest)
+	sheet, r, err := laid(a, b.EnvelopeDigest, b.SheetDigest)
 	if err != nil {
 		return err
 	}
@@ -52,26 +52,26 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 
 // laid reads what was laid before the owner, and the resolution: envelope and sheet must have the digests that the entry
 // names.
-func laid(a keys.Act, envelopeDigest, sheetDigest string) (*moment.Sheet, []moment.Behind, *moment.Resolution, error) {
+func laid(a keys.Act, envelopeDigest, sheetDigest string) (*moment.Sheet, *moment.Resolution, error) {
 	env, err := moment.Parse(a.Moment)
 	if err != nil || env.Digest() != envelopeDigest {
-		return nil, nil, nil, refuse(codeWrongMoment, "the envelope is another one than the entry names, or none")
+		return nil, nil, refuse(codeWrongMoment, "the envelope is another one than the entry names, or none")
 	}
 	var behind []moment.Behind
 	if a.Behind != nil {
 		if behind, err = moment.ParseBehind(a.Behind); err != nil {
-			return nil, nil, nil, refuse(codeWrongSheet, "what was shown behind the options is not well formed")
+			return nil, nil, refuse(codeWrongSheet, "what was shown behind the options is not well formed")
 		}
 	}
 	sheet, err := moment.NewSheet(env, behind)
 	if err != nil || sheet.Digest() != sheetDigest {
-		return nil, nil, nil, refuse(codeWrongSheet, "what was shown is not what the entry names")
+		return nil, nil, refuse(codeWrongSheet, "what was shown is not what the entry names")
 	}
 	r, err := moment.ParseResolution(a.Payload)
 	if err != nil {
-		return nil, nil, nil, refuse(codeWrongResolution, "there is no resolution")
+		return nil, nil, refuse(codeWrongResolution, "there is no resolution")
 	}
-	return sheet, behind, r, nil
+	return sheet, r, nil
 }
 
 // guardSelected lets an action be signed that a moment's resolution is authority for: both digests

@@ -213,7 +213,7 @@ func (a *asking) panel(who string, back func()) (status, buttons fyne.CanvasObje
 		if k := a.view.Passkey; k != nil {
 			list = append(list, look.Text(look.Body, look.Ink, means.Name(k.Kind)+". "+means.Copies(k.BackupEligible)), parts.Space(0, 6))
 		}
-		list = append(list, parts.Row(12, parts.Middle(36, look.Word(look.Digits, look.Ink, spaced(a.view.Digits))), parts.Spring()), parts.Space(0, 6), a.compare.view(a.u))
+		list = append(list, parts.Row(12, parts.Middle(36, look.Word(look.Digits, look.Ink, spaced(a.view.Digits))), parts.Spring()), parts.Space(0, 6), a.compare.rows(a.u))
 	}
 	if a.failed == "" {
 		list = append(list, parts.Space(0, 12), parts.Note("info", look.Ink2, presence))

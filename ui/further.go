@@ -39,7 +39,7 @@ func (p *settingsPage) socketRows(u *UI, with func(string, fyne.CanvasObject) fy
 	list := u.state.Sockets
 	value, more := plural(len(list), "socket is open", "sockets are open"), "Over one, programs of that user can ask, and decide nothing."
 	if len(list) == 0 {
-		value, more = "No socket is open", "Programs of other users of this computer cannot ask. Over a socket of their own they can, and decide nothing."
+		value, more = "No socket is open", "Programs of other users cannot ask. Over a socket of their own they can, and decide nothing."
 	}
 	add := u.button(parts.Plain, "", "Open a socket…", func() { p.askSocket(u) }).Small()
 	line := fyne.CanvasObject(parts.Pad(14, 0, 14, 0, parts.RowTop(16, parts.Size(160, 0, look.Text(look.Body, look.Ink2, "Other users")),
@@ -79,12 +79,13 @@ func (p *settingsPage) askSocket(u *UI) {
 	p.gate.now = u.opts.Now
 	p.gate.arm()
 	u.rebuild()
+	u.reveal(p.drawn)
 	u.main.Canvas().Focus(p.field)
 }
 
-// fieldPanel is one field with a note, the way back and the button that uses it.
-func (p *settingsPage) fieldPanel(u *UI, width float32, label, note, button string, blocked bool, act func()) fyne.CanvasObject {
-	b := u.button(parts.Primary, "key", button, func() {
+// fieldPanel is one field with a note, the way back and the button that uses it, with its icon.
+func (p *settingsPage) fieldPanel(u *UI, width float32, label, note, icon, button string, blocked bool, act func()) fyne.CanvasObject {
+	b := u.button(parts.Primary, icon, button, func() {
 		if p.gate.open() {
 			p.asking = ""
 			act()
@@ -93,9 +94,10 @@ func (p *settingsPage) fieldPanel(u *UI, width float32, label, note, button stri
 	if blocked {
 		b.Disable()
 	}
-	return parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, parts.Column(12,
+	p.drawn = parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, parts.Column(12,
 		parts.Column(6, look.Text(look.CaptionM, look.Ink2, label), parts.Row(0, parts.Size(width, 36, p.field), parts.Spring())),
 		parts.Row(12, u.button(parts.Plain, "", "Back", p.shut(u)), parts.Grow(look.Text(look.Caption, look.Ink3, note)), b))))
+	return p.drawn
 }
 
 func (p *settingsPage) socketForm(u *UI) fyne.CanvasObject {
@@ -111,7 +113,7 @@ func (p *settingsPage) socketForm(u *UI) fyne.CanvasObject {
 	default:
 		blocked = false
 	}
-	return p.fieldPanel(u, 420, "For which user of this computer", note, "Open the socket", blocked, func() {
+	return p.fieldPanel(u, 420, "For which user of this computer", note, "key", "Open the socket", blocked, func() {
 		u.confirm(func() (approvals.Outcome, error) { return u.owner.AddSocket(u.ctx, user, "") },
 			&banner{parts.Calm, "check", "The socket is open", "Programs of that user can ask to pair. Its path is below; they need it, and your user id."}, nil)
 	})
@@ -189,6 +191,7 @@ func (p *settingsPage) askReadmit(u *UI, key string, s approvals.SuspendedView) 
 	p.gate.now = u.opts.Now
 	p.gate.arm()
 	u.rebuild()
+	u.reveal(p.drawn)
 	u.main.Canvas().Focus(p.field)
 }
 
@@ -205,7 +208,7 @@ func (p *settingsPage) readmitForm(u *UI, s approvals.SuspendedView) fyne.Canvas
 	default:
 		blocked = false
 	}
-	return p.fieldPanel(u, 96, "How many uses are admitted", note, "Admit it again", blocked, func() {
+	return p.fieldPanel(u, 96, "How many uses are admitted", note, "key", "Admit it again", blocked, func() {
 		u.confirm(func() (approvals.Outcome, error) { return u.owner.Readmit(u.ctx, s.EnvelopeHash, n) },
 			&banner{parts.Calm, "check", "The envelope can be used again", "At most " + plural(n, "time", "times") + " in this instance. A grant for it is a new decision."}, nil)
 	})

@@ -205,7 +205,7 @@ func (u *UI) decidedToday() fyne.CanvasObject {
 		if a, ok := u.answeredAt(e.Seq); ok {
 			text = append(text, look.Para(listed(look.Small, look.Ink2, a.Stem)...))
 		}
-		rows = append(rows, parts.Pad(7, 0, 7, 0, parts.Cells(8, []float32{48, 20, 150, 0, 130},
+		rows = append(rows, parts.Pad(7, 0, 7, 0, parts.Cells(8, []float32{48, 20, 150, 0, 160},
 			look.Text(look.Small, look.Ink3, u.at(e.At).Format("15:04")), parts.Middle(18, look.NewIcon(icon, 12, look.Ink)), agent, parts.Column(0, text...), m)))
 	}
 	if len(rows) == 0 {

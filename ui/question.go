@@ -66,7 +66,14 @@ func (q *question) add(label, why, blocked string, act func()) *parts.Choice {
 	return c
 }
 
+// view is the question on a ground of its own.
 func (q *question) view(u *UI) fyne.CanvasObject {
+	q.drawn = parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, q.rows(u)))
+	return q.drawn
+}
+
+// rows is the question where there is a ground already.
+func (q *question) rows(u *UI) fyne.CanvasObject {
 	objs := []fyne.CanvasObject{}
 	if q.above != nil {
 		objs = append(objs, q.above, parts.Space(0, 2))
@@ -80,14 +87,18 @@ func (q *question) view(u *UI) fyne.CanvasObject {
 	}
 	line = append(line, parts.Spring(), q.confirm)
 	objs = append(objs, parts.Space(0, 2), parts.Row(8, line...))
-	q.drawn = parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, parts.Column(8, objs...)))
-	return q.drawn
+	return parts.Column(8, objs...)
 }
 
 // asked draws the page with a question that was just put, and scrolls to it.
 func (u *UI) asked(q *question) {
 	u.rebuild()
-	if s := u.scroll[u.page]; s != nil && q.drawn != nil {
-		s.Reveal(q.drawn)
+	u.reveal(q.drawn)
+}
+
+// reveal scrolls to what was drawn on the page, or to nothing where it is nil.
+func (u *UI) reveal(drawn fyne.CanvasObject) {
+	if s := u.scroll[u.page]; s != nil && drawn != nil {
+		s.Reveal(drawn)
 	}
 }

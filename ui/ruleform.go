@@ -147,7 +147,7 @@ func (f *ruleForm) view(u *UI, p *settingsPage) fyne.CanvasObject {
 		say = append(say, look.Text(look.Small, look.Ink2, "A rule that is there already asks for all of this."))
 	}
 	rows = append(rows, parts.Framed(parts.Pad(10, 14, 10, 14, parts.Column(4, say...))))
-	add := u.button(parts.Primary, "", "Add this rule", func() {
+	add := u.button(parts.Primary, asksIcon(now, with(now, r)), "Add this rule", func() {
 		if !f.gate.open() || f.hindrance(u) != "" {
 			return
 		}
@@ -162,7 +162,8 @@ func (f *ruleForm) view(u *UI, p *settingsPage) fyne.CanvasObject {
 	}
 	back := u.button(parts.Plain, "", "Back", p.shut(u))
 	rows = append(rows, parts.Row(12, back, parts.Grow(look.Text(look.Caption, look.Ink3, note)), add))
-	return parts.Sunk(look.Ground, 6, parts.Pad(16, 16, 14, 16, parts.Column(12, rows...)))
+	p.drawn = parts.Sunk(look.Ground, 6, parts.Pad(16, 16, 14, 16, parts.Column(12, rows...)))
+	return p.drawn
 }
 
 // ruleRuns says what a rule is about, with what agents may name as text from outside.
@@ -201,7 +202,6 @@ func (u *UI) ruleRuns(style look.Style, r permit.Rule) []look.Run {
 // the field for another one.
 func (p *settingsPage) classRows(u *UI) []fyne.CanvasObject {
 	now := u.state.Policy
-	p.gate.now = u.opts.Now
 	if len(now.Ordinary) == 0 && !slices.ContainsFunc(now.Rules, func(r permit.Rule) bool { return r.Class != "" }) {
 		return nil
 	}
@@ -211,9 +211,6 @@ func (p *settingsPage) classRows(u *UI) []fyne.CanvasObject {
 	}
 	change := func(next permit.Policy, said *banner) func() {
 		return func() {
-			if !p.gate.open() {
-				return
-			}
 			p.asking = ""
 			u.setPolicy(next, said, nil)
 		}
@@ -230,8 +227,7 @@ func (p *settingsPage) classRows(u *UI) []fyne.CanvasObject {
 	name := strings.TrimSpace(p.field.Text)
 	next := permit.Policy{Rules: now.Rules, Ordinary: append(slices.Clone(now.Ordinary), name)}
 	slices.Sort(next.Ordinary)
-	add := u.button(parts.Primary, "", "Add this class", change(next, &banner{parts.Calm, "check", "The class is one that you know", "Only rules on it ask for it from now on."}))
-	note := asksWords(now, next)
+	note, blocked := asksWords(now, next), true
 	switch {
 	case name == "":
 		note = "Type the class as the agent names it."
@@ -244,16 +240,19 @@ func (p *settingsPage) classRows(u *UI) []fyne.CanvasObject {
 	case now.Loosens(next) && u.mayConfirm() != "":
 		note = u.mayConfirm()
 	default:
-		name = ""
+		blocked = false
 	}
-	if name != "" || strings.TrimSpace(p.field.Text) == "" {
-		add.Disable()
+	list = append(list, p.fieldPanel(u, 420, "The class", note, asksIcon(now, next), "Add this class", blocked,
+		change(next, &banner{parts.Calm, "check", "The class is one that you know", "Only rules on it ask for it from now on."})))
+	return []fyne.CanvasObject{parts.Pad(10, 0, 10, 0, parts.Column(8, list...))}
+}
+
+// asksIcon is the sign of a button that a passkey confirms, or none.
+func asksIcon(now, next permit.Policy) string {
+	if now.Loosens(next) {
+		return "key"
 	}
-	back := u.button(parts.Plain, "", "Back", p.shut(u))
-	list = append(list, parts.Sunk(look.Ground, 6, parts.Pad(14, 14, 14, 14, parts.Column(10,
-		parts.Row(0, parts.Size(420, 36, p.field), parts.Spring()),
-		parts.Row(12, back, parts.Grow(look.Text(look.Caption, look.Ink3, note)), add)))))
-	return []fyne.CanvasObject{parts.Pad(10, 0, 10, 0, parts.Column(6, list...))}
+	return ""
 }
 
 // byWhat says what a change of the policy is confirmed by.
@@ -272,6 +271,7 @@ func (p *settingsPage) addClass(u *UI) {
 	p.gate.now = u.opts.Now
 	p.gate.arm()
 	u.rebuild()
+	u.reveal(p.drawn)
 	u.main.Canvas().Focus(p.field)
 }
 
@@ -279,4 +279,5 @@ func (p *settingsPage) addClass(u *UI) {
 func (p *settingsPage) addRule(u *UI) {
 	p.asking, p.question, p.rule = "new rule", nil, newRuleForm(u)
 	u.rebuild()
+	u.reveal(p.drawn)
 }

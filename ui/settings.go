@@ -18,9 +18,10 @@ import (
 type settingsPage struct {
 	asking   string // "protection", "words", "backup", "instance", "enrol", "other name", "remove P", "card", "rule R", "new rule", "class", "new socket", "socket U", "readmit H" or ""
 	question *question
-	rule     *ruleForm    // of "new rule"
-	field    *parts.Field // of "class", "new socket" and "readmit H"
-	gate     gate         // of the buttons below a field
+	rule     *ruleForm         // of "new rule"
+	field    *parts.Field      // of "class", "new socket" and "readmit H"
+	gate     gate              // of the buttons below a field
+	drawn    fyne.CanvasObject // the form with the field, or with the rule, or nil
 }
 
 func (p *settingsPage) view(u *UI) fyne.CanvasObject {

@@ -179,6 +179,7 @@
   };
   const clock = () => {
     const left = (ends - Date.now()) / 1000;
+    $('bar').hidden = over || !ends;
     $('left').textContent = over || !ends ? '' : left > 90 ? 'Two minutes are left.' : left > 60 ? 'More than a minute is left.' :
       left > 30 ? 'Less than a minute is left.' : left > 0 ? 'Less than half a minute is left.' : 'The time is over.';
   };
@@ -207,6 +208,7 @@
   const settle = () => {
     for (const id of ['go', 'back', 'worth']) $(id).hidden = true;
     document.documentElement.dataset.state = 'over';
+    requestAnimationFrame(() => $('steps').scrollIntoView({ block: 'nearest' }));
   };
   const ask = async (path, body) => {
     const r = await post(path, { session, ...body });

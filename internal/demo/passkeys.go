@@ -190,37 +190,39 @@ func (t *tour) putBehind() error {
 	if err := t.press(rail, "Settings", main1, "Recovery words"); err != nil {
 		return err
 	}
-	// What is asked stands below the row, so there has to be room for it.
 	if _, err := t.scroll("All of " + traveller); err != nil {
 		return err
 	}
-	if err := t.screen.Wheel(t.ctx, overMain, 8); err != nil {
-		return err
-	}
-	var at image.Rectangle
-	err := t.until("the row to stand still", func() (bool, error) {
-		was := at
-		found, err := t.look(main1, "All of "+traveller)
-		if len(found) > 0 {
-			at = found[0]
+	const asked = "Ask a passkey for this"
+	// The page may still be moving, so the row is looked for again with each try.
+	err := t.until("“"+asked+"”", func() (bool, error) {
+		rows, err := t.look(main1, "All of "+traveller)
+		if len(rows) == 0 || err != nil {
+			return false, err
 		}
-		return len(found) > 0 && at == was, err
+		// The button of the row stands at its end.
+		buttons, err := t.look(image.Rect(main1.Min.X, rows[0].Min.Y-12, main1.Max.X, rows[0].Max.Y+12), "Ask a passkey")
+		if len(buttons) == 0 || err != nil {
+			return false, err
+		}
+		if err := t.click(middle(buttons[0])); err != nil {
+			return false, err
+		}
+		return t.within(again, func() (bool, error) {
+			found, err := t.look(main1, asked)
+			return len(found) > 0, err
+		})
 	})
 	if err != nil {
 		return err
 	}
-	// The button of the row stands at its end.
-	line := image.Rect(main1.Min.X, at.Min.Y-12, main1.Max.X, at.Max.Y+12)
-	if err := t.press(line, "Ask a passkey", main1, "Ask a passkey for this"); err != nil {
-		return err
-	}
-	if err := t.press(main1, "Ask a passkey for this", main1, "Confirm: Ask a passkey for this"); err != nil {
+	if err := t.press(main1, asked, main1, "Confirm: "+asked); err != nil {
 		return err
 	}
 	if err := t.shot("rule"); err != nil {
 		return err
 	}
-	if err := t.press(main1, "Confirm: Ask a passkey for this", main1, "This needs a passkey now"); err != nil {
+	if err := t.press(main1, "Confirm: "+asked, main1, "This needs a passkey now"); err != nil {
 		return err
 	}
 	t.tell("All that “%s” asks was put behind a passkey. That is free; taking it back is not.", traveller)

@@ -248,13 +248,16 @@ func Deciding() *Desk {
 		Payload: moment.Payload{Text: "I could not settle on one supplier.\nMillrace is cheaper, Northloom ships sooner."}})
 	d.Note("n2", "travel-desk", approvals.NoteSheet{Reason: "already_answered", Moment: "m_1"})
 	d.Ended = []approvals.AnsweredMoment{{Moment: "m_1", Client: TravelDesk, Agent: "travel-desk", Session: "7f3a", Stem: "Which seat should be booked?", Choice: moment.ChoseOption,
-		Label: "The aisle seat", EnvelopeDigest: "sha256:" + strings.Repeat("7be0913c", 8), At: ago(50 * time.Minute), Seq: 1285, Repeats: 1},
-		{Moment: "m_2", Client: BuyingDesk, Agent: "buying-desk", Session: "1c90", Stem: "Shall the second supplier be asked\nbefore the order goes out?", Choice: moment.ChoseDecline, Option: -1, At: ago(55 * time.Minute), Seq: 1286}}
-	d.Log = append([]approvals.Event{
-		event(1286, ago(48*time.Minute), "moment.declined", "buying-desk", "moment", "m_2"),
-		event(1285, ago(50*time.Minute), "moment.resolved", "travel-desk", "moment", "m_1", "choice", "option", "option", "0", "by", "click"),
-	}, d.Log...)
-	d.Stat.Entries, d.Stat.Covered = 1286, 1286
+		Label: "The aisle seat", EnvelopeDigest: "sha256:" + strings.Repeat("7be0913c", 8), At: ago(50 * time.Minute), Seq: 1279, Repeats: 1},
+		{Moment: "m_2", Client: BuyingDesk, Agent: "buying-desk", Session: "1c90", Stem: "Shall the second supplier be asked\nbefore the order goes out?", Choice: moment.ChoseDecline, Option: -1, At: ago(48 * time.Minute), Seq: 1280}}
+	for i, e := range d.Log {
+		switch e.Seq {
+		case 1280:
+			d.Log[i] = event(e.Seq, ago(48*time.Minute), "moment.declined", "buying-desk", "moment", "m_2")
+		case 1279:
+			d.Log[i] = event(e.Seq, ago(50*time.Minute), "moment.resolved", "travel-desk", "moment", "m_1", "choice", "option", "option", "0", "by", "click")
+		}
+	}
 	d.Rates = []approvals.MomentRate{
 		{Client: SupportSender, Agent: "support-sender", Class: "customer message", HasClass: true, Presented: 41, WithNote: 3, Options: 35, Answers: 3, Questions: 1, Declined: 2},
 		{Client: SupportSender, Agent: "support-sender", Presented: 6, HatchesOff: 1, DialogueOff: 1, Options: 4, Declined: 2, Fallbacks: 1},

@@ -46,7 +46,7 @@ func Ceremony(what string, state approvals.CeremonyState) *approvals.CeremonyVie
 	switch state {
 	case approvals.CeremonyNoBrowser:
 		v.Link = "http://vault-5b1f0c9a.localhost:38611/#9ab2c7710e58ab12de34f6049a8b04fe"
-		v.Forward = "ssh -L 38611:localhost:38611 owner@desk.example"
+		v.Forward = "ssh -N -L 38611:localhost:38611 owner@192.0.2.9"
 	case approvals.CeremonyCompare:
 		v.Digits = "733105"
 	case approvals.CeremonyMine:

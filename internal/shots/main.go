@@ -198,7 +198,7 @@ func locked() *fakedesk.Desk {
 }
 
 func quiet() *fakedesk.Desk {
-	d := fakedesk.Busy()
+	d := fakedesk.Deciding()
 	d.Items = nil
 	d.Stat.Waiting = 0
 	return d
@@ -389,7 +389,7 @@ func views() []view {
 			s.press("A rule of your own")
 			s.press("Single signatures")
 			s.press("buying-desk")
-			s.field("Any operation", "place-order")
+			s.field("Any resource", "supplier:millrace")
 			s.below()
 		}},
 		{name: "settings-rule-decision", desk: fakedesk.Enrolled, size: fyne.NewSize(1180, 1000), do: func(s *stage) {
@@ -429,7 +429,7 @@ func views() []view {
 		}},
 		{name: "settings-class", desk: func() *fakedesk.Desk {
 			d := fakedesk.Enrolled()
-			d.Rules.Rules = append(d.Rules.Rules, permit.Rule{Scope: permit.ScopeMoment, Class: "purchase"})
+			d.Rules.Rules[0] = permit.Rule{Scope: permit.ScopeMoment, Class: "purchase"}
 			d.Rules.Ordinary = []string{"customer message"}
 			return d
 		}, size: fyne.NewSize(1180, 900), do: func(s *stage) {

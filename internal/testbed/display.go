@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,6 +28,8 @@ type Display struct {
 	mu   sync.Mutex
 	raw  []byte // of the last picture
 	last *image.RGBA
+
+	spare []byte // for the next one
 }
 
 // StartDisplay starts Xvfb on a number that is free, with a cookie of its own, and
@@ -77,20 +80,42 @@ func cookie() []byte {
 // Screen is what the screen shows now; the same picture again as long as nothing has
 // changed. It is not to be drawn into.
 func (d *Display) Screen() (*image.RGBA, error) {
-	raw, err := os.ReadFile(d.frames)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	// It is looked at many times a second: two buffers take turns.
+	raw, err := readInto(d.spare, d.frames)
 	if err != nil {
 		return nil, fmt.Errorf("read screen: %w", err)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
+	d.spare = raw
 	if d.last == nil || !bytes.Equal(raw, d.raw) {
 		img, err := picture(raw)
 		if err != nil {
 			return nil, err
 		}
-		d.raw, d.last = raw, img
+		d.raw, d.spare, d.last = raw, d.raw, img
 	}
 	return d.last, nil
+}
+
+// readInto reads a whole file, into buf where that is large enough.
+func readInto(buf []byte, name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if n := int(info.Size()); cap(buf) < n {
+		buf = make([]byte, n)
+	} else {
+		buf = buf[:n]
+	}
+	_, err = io.ReadFull(f, buf)
+	return buf, err
 }
 
 // picture reads the form in which the server keeps its screen (X window dump, 32 bits).

@@ -273,3 +273,36 @@ func TestEnrolledOnce(t *testing.T) {
 	a.ends(ceremony.AlreadyThere)
 	tb.says("enrolled already")
 }
+
+// However long an act is, what can be done stands in view, and so does what came of it.
+func TestLongActs(t *testing.T) {
+	tb := newTab(t, inside)
+	key := tb.enrol(vaultRPID)
+	lines := make([]string, 60)
+	for i := range lines {
+		lines[i] = fmt.Sprintf("Line %d of what is confirmed.", i+1)
+	}
+	a := begin(t, vaultRPID, confirming(vaultRPID, []answer.Credential{key}, lines...))
+	tb.open(a.link)
+	tb.do(chromedp.WaitEnabled("#go"))
+	inView := func(id string) string {
+		return tb.eval(fmt.Sprintf(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+			const r = document.getElementById(%q).getBoundingClientRect();
+			done(String(r.height > 0 && r.top >= 0 && r.bottom <= innerHeight));
+		})))`, id))
+	}
+	if got := tb.eval(`Promise.resolve(String(document.documentElement.scrollHeight > 2 * innerHeight))`); got != "true" {
+		t.Fatal("the page is not long")
+	}
+	for _, id := range []string{"title", "back", "go"} {
+		if inView(id) != "true" {
+			t.Errorf("%s is out of view", id)
+		}
+	}
+	tb.eval(`Promise.resolve(document.getElementById('back').click()).then(() => '')`)
+	a.ends(ceremony.Cancelled)
+	tb.over()
+	if inView("steps") != "true" {
+		t.Error("what came of it is out of view")
+	}
+}
