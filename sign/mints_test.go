@@ -694,3 +694,31 @@ func TestExportGuard(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestCeremonyWhileOthersAreLogged begins with a draft that the log has gone past: where it stood is no part of what is confirmed.
+func TestCeremonyWhileOthersAreLogged(t *testing.T) {
+	d := openMint(t)
+	b, row, act := d.issuing(d.body(d.form()))
+	raw := encode(t, row)
+	act.Permits, b.PermitSHA256, b.Confirmation = []keys.Permit{{Body: raw}}, permit.SHA256(raw), journal.Zero
+	act.Entry = d.entry(journal.KindDelegateIssued, b)
+	seen := journal.RequestSeen{Request: "r", Client: d.clientID, Digest: journal.Zero}
+	d.must(journal.KindRequestSeen, seen, keys.Act{})
+	other, _, err := journal.New(strings.Repeat("0", 32), d.state.Seq()+1, d.state.Hash(), d.clock.Now(), journal.KindDelegateIssued, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign := act
+	foreign.Entry = other
+	if _, err := d.signer.Begin(t.Context(), keys.Ask{Act: &foreign}); code(err) != journal.CodeOtherInstance {
+		t.Errorf("a draft of another instance: %v", err)
+	}
+	begun, err := d.signer.Begin(t.Context(), keys.Ask{Act: &act})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := d.steps(begun.ID)
+	d.must(journal.KindRequestSeen, seen, keys.Act{})
+	b.Confirmation, act.Confirmation = st.Record, begun.ID
+	d.must(journal.KindDelegateIssued, b, act)
+}

@@ -122,28 +122,13 @@ func shortAddress(a string) string {
 	return a[:6] + "…" + a[len(a)-8:]
 }
 
-// fieldsOf gives the bounds the form that their sentence is made of.
-func fieldsOf(b approvals.DelegateBounds) envelope.DelegateFields {
-	opt := func(p *int64) envelope.Opt {
-		if p == nil {
-			return envelope.Opt{}
-		}
-		return envelope.Some(*p)
-	}
-	return envelope.DelegateFields{
-		AllowedOperations: b.Operations, AllowedResources: b.Resources, BotPolicy: b.BotPolicy, AllowedBotAddresses: b.Bots,
-		IndexMin: b.IndexMin, IndexMax: b.IndexMax, MaxMints: b.MaxMints, MaxUsesPerAction: b.MaxUsesPerAction,
-		Window: envelope.Window{NotBefore: opt(b.NotBefore), NotAfter: opt(b.NotAfter)},
-	}
-}
-
 // sentenceRuns is a delegate's sentence, with what came from outside checked.
 func sentenceRuns(name string, b approvals.DelegateBounds, style look.Style) []look.Run {
 	var out []look.Run
 	if name == "" && b.BotPolicy == envelope.BotSet && len(b.Bots) == 1 {
 		name = shortAddress(b.Bots[0])
 	}
-	for _, part := range bounds.Sentence(name, fieldsOf(b)) {
+	for _, part := range bounds.Sentence(name, b.Fields()) {
 		if part.Outside {
 			s := style
 			s.Medium = s.Medium && ascii(part.Text) // it has no other scripts

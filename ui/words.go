@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/bounds"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/plain"
@@ -82,8 +83,8 @@ func problem(err error) *banner {
 	}
 	if s, ok := sentences[code]; ok {
 		what, more = s[0], s[1]
-	} else if s, ok := delegateSentences[code]; ok {
-		what, more = s[0], s[1]
+	} else if w, m, ok := bounds.Refused(code); ok {
+		what, more = w, m
 	} else if w, m, ok := unconfirmed.Of(code); ok {
 		return &banner{parts.Notice, "info", w, m}
 	}
@@ -162,22 +163,6 @@ var sentences = map[string][2]string{
 	"unknown_envelope":    {"This envelope was not asked for since the vault was started", "Nothing was changed. It can be admitted again once an agent asks with it."},
 	"readmit_limits":      {"It does not state so many uses", "Nothing was changed. Admit fewer."},
 	"newer_format":        {"A newer version of Vault made this folder", "It opens for reading only. Nothing was changed."},
-}
-
-// delegateSentences are those of mint delegation, for the owner.
-var delegateSentences = map[string][2]string{
-	"delegate_malformed": {"That is no mint delegate", "Nothing was brought in."},
-	"delegate_signature": {"It is not signed by the issuer that it names", "Nothing was brought in."},
-	"delegate_issuer":    {"Its issuer is no domain of this vault", "Nothing was brought in. It belongs to another vault, or to a domain that is not here."},
-	"delegate_summary":   {"What is said of its domain is about another one", "Nothing was brought in. Get it again from where it was issued."},
-	"delegate_exists":    {"This delegate is here already", "Nothing was changed."},
-	"unknown_domain":     {"Its domain is not in this vault", "Nothing was changed. Make the domain with the same names first; its address follows from them."},
-	"mints_range":        {"That is no number of keys this delegate can make", "Nothing was changed."},
-	"plan_old":           {"The form was open for more than ten minutes", "Nothing was signed. Look at it again, then issue it."},
-	"recipient":          {"That is no recipient that age knows", "Nothing left the vault. Copy it from the one who will open it."},
-	"delegate_ended":     {"This delegate was revoked", "Nothing was changed."},
-	"delegate_expired":   {"This delegate is over", "Nothing was changed."},
-	"unknown_delegate":   {"There is no such delegate any more", "Nothing was changed."},
 }
 
 // trouble is the banner for what stops the vault.

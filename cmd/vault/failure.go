@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"vault/approvals"
+	"vault/approvals/bounds"
 	"vault/approvals/folder"
 	"vault/approvals/keys"
 	"vault/approvals/plain"
@@ -149,6 +150,9 @@ func meaning(err error) (code, message, remedy, detail string) {
 		}
 		if _, _, ok := sentence.Of(r.Code); ok {
 			return r.Code, "", "", ""
+		}
+		if what, more, ok := bounds.Refused(r.Code); ok {
+			return r.Code, what + ".", more, ""
 		}
 		return r.Code, r.Message, r.Remedy, ""
 	case errors.As(err, &k):

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/bounds"
 	"vault/approvals/fourwords"
 	"vault/approvals/keys"
 	"vault/approvals/plain"
@@ -56,7 +58,7 @@ var errQuit = errors.New("terminal: quit")
 
 // commands are listed in the order in which help prints them.
 func commands() []command {
-	return []command{
+	return slices.Concat([]command{
 		{"list", "", "what waits for you", (*Surface).list},
 		{"open", "[N]", "show the next decision, or number N of the list", (*Surface).open},
 		{"create", "", "create a vault here", (*Surface).create},
@@ -86,6 +88,7 @@ func commands() []command {
 		{"end", "GRANT", "end a grant", (*Surface).endGrant},
 		{"refuse", "CLIENT", "decline what a program has asked, all at once", (*Surface).refuse},
 		{"rates", "", "how agents ask for decisions", (*Surface).rates},
+	}, delegateCommands(), []command{
 		{"log", "[N]", "the newest N entries of the log", (*Surface).log},
 		{"check", "", "verify the whole log", (*Surface).check},
 		{"backup", "FILE", "write a backup to a new file", (*Surface).backup},
@@ -95,7 +98,7 @@ func commands() []command {
 		{"status", "", "the state of the vault", (*Surface).status},
 		{"help", "", "this list", (*Surface).help},
 		{"quit", "", "lock and end", func(*Surface, context.Context, []string) error { return errQuit }},
-	}
+	})
 }
 
 // Run serves the owner until they quit, the terminal goes away or ctx ends. It
@@ -593,6 +596,9 @@ func OutcomeText(code string) (string, bool) {
 		return text, true
 	}
 	if what, more, ok := unconfirmed.Of(code); ok {
+		return what + ". " + more, true
+	}
+	if what, more, ok := bounds.Refused(code); ok {
 		return what + ". " + more, true
 	}
 	return "Nothing was decided.", false
