@@ -130,6 +130,7 @@ type held struct {
 	asks    []store.SoWAsk
 	log     sowLog
 	now     int64
+	turn    uint64 // see Desk.sowTurn
 	role    string // our seat, or ""
 	seat    int64
 	fixed   bool
@@ -198,6 +199,9 @@ func (d *Desk) held(id string) (*held, error) {
 		return nil, refuse(CodeUnknownEngagement)
 	}
 	h := &held{id: id, now: d.clock.Now(), facts: map[string]map[string]store.SoWFact{}}
+	d.mu.Lock()
+	h.turn = d.sowTurn[id]
+	d.mu.Unlock()
 	copies, err := db.SoWCopies(id)
 	if err != nil {
 		return nil, err

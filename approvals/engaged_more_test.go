@@ -356,6 +356,66 @@ func TestRequestsWhileLocked(t *testing.T) {
 	}
 }
 
+// TestNothingFormsWhileAway: while the screen is locked neither a pre-authorisation nor an own offer signs anything.
+func TestNothingFormsWhileAway(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	a := w.pair("Buyer")
+	offer, _ := w.allowed(a.id, 3)
+	_, own := w.published(fourConditions, "")
+	before := w.entries("sow.signed")
+	w.owner.SetAway(true)
+	if ans, _ := a.submit(formAsk("f1", offer, w.clock.Now())); ans.Pending != "f1" {
+		t.Fatalf("%+v", ans)
+	}
+	out := w.brought(requested(t, own, "owner/gable", wickAgent, w.clock.Now(), "holds-brand-licence").Raw())
+	w.desk.Tick(ctx)
+	if n := w.entries("sow.signed"); n != before {
+		t.Fatalf("%d signatures while away", n-before)
+	}
+	w.owner.SetAway(false)
+	w.desk.Tick(ctx)
+	if v := w.engagement(out.Engagement); !v.Versions[0].Seats.Agreed() {
+		t.Fatalf("%+v", v.Versions[0].Seats)
+	}
+	if _, got := a.submit(formAsk("f2", offer, w.clock.Now()+5000)); got.Outcome != "signed" {
+		t.Fatalf("%+v", got)
+	}
+}
+
+// TestWhatComesDuringACeremony: a document that comes between the asking and the answer is not overlooked.
+func TestWhatComesDuringACeremony(t *testing.T) {
+	w := newWorld(t)
+	b := w.browse()
+	w.create()
+	w.enrol()
+	ctx := context.Background()
+	if err := w.owner.SetDeployment(ctx, "", &everything); err != nil {
+		t.Fatal(err)
+	}
+	w.pinKey(orreryAgent, "owner/inkwell")
+	base := requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now())
+	first := w.brought(signAs(t, parsed(t, base.Canonical()), sow.Provider, "owner/inkwell").Raw())
+	b.set(func(b *browser) { b.waits = make(chan struct{}) })
+	done := make(chan approvals.Outcome, 1)
+	go func() {
+		out, err := w.owner.SignSoW(ctx, approvals.Signing{Engagement: first.Engagement, Digest: first.Digest, Move: "countersign"})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- out
+	}()
+	w.until(approvals.CeremonyNoBrowser)
+	w.brought(signAs(t, amended(t, base, `"per_task":4200000`, `"per_task":9900000`), sow.Provider, "owner/inkwell").Raw())
+	b.set(func(b *browser) { close(b.waits) })
+	if out := <-done; out.Code != approvals.OutcomeChanged {
+		t.Fatalf("%+v", out)
+	}
+	if n := w.entries("sow.signed"); n != 0 {
+		t.Fatalf("%d signatures", n)
+	}
+}
+
 // TestInboxOfEngagements: what waits stands in the Inbox, also after another start, until it is done.
 func TestInboxOfEngagements(t *testing.T) {
 	w := owned(t)

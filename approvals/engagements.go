@@ -15,14 +15,18 @@ import (
 
 // Limits of engagements.
 const (
-	MaxSoWDocument   = 1 << 20 // bytes of anything that is brought in
-	MaxPage          = 200     // rows of one page
-	MaxSeats         = 16      // owner seats of one vault
-	MaxClientSoWs    = 32      // documents of one client that wait for the owner
-	MaxClientKept    = 4096    // of everything one client has brought
-	MaxClientBytes   = 256 << 20
-	MaxPreauthorised = 1000 // formations under one pre-authorisation
-	PreauthoriseMS   = 90 * 24 * 60 * 60 * 1000
+	MaxSoWDocument = 1 << 20 // bytes of anything that is brought in
+	MaxPage        = 200     // rows of one page
+	MaxSeats       = 16      // owner seats of one vault
+	MaxClientSoWs  = 32      // documents of one client that wait for the owner
+	MaxClientKept  = 4096    // of everything one client has brought
+	MaxClientBytes = 256 << 20
+	// Beyond these of one engagement nothing more is taken from agents.
+	MaxAgentDocuments = 128
+	MaxAgentCopies    = 32 // of one document
+	MaxAgentRecords   = 1024
+	MaxPreauthorised  = 1000 // formations under one pre-authorisation
+	PreauthoriseMS    = 90 * 24 * 60 * 60 * 1000
 )
 
 // SoWOwner is the part of [Owner] about Agent SoW. An engagement is named by the identifier of its document and the two
