@@ -1034,6 +1034,12 @@ func (h *held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 		f := a.Fields()
 		v.Act, v.Claimed, v.Version = &f, f.Key, f.Version
 		v.Verified = h.act(r) != nil
+		if x := h.by(f.Document); x != nil && f.Kind == sow.FormationRefusal {
+			// A completed document has the offer's conditions.
+			if g := sow.CheckGround(x.doc, f.Ground); g != nil {
+				v.Findings = sow.Findings{*g}
+			}
+		}
 		switch {
 		case v.Verified:
 		case a.Verify() != nil:

@@ -86,6 +86,16 @@ func TestFormationAsProvider(t *testing.T) {
 	if e = w.engagement(e.ID); e.Versions[0].Outcome != "refused" || len(e.Waiting) != 0 {
 		t.Fatalf("%+v", e.Versions[0])
 	}
+	if r := e.Records[len(e.Records)-1]; r.Kind != approvals.RecordRefusal || len(r.Findings) != 0 {
+		t.Fatalf("%+v", r)
+	}
+	// On a ground that the offer does not state it is recorded as that.
+	out = w.brought(requested(t, offer, "owner/gable", wickAgent, now+90_500).Raw())
+	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: out.Engagement, Digest: out.Digest, Kind: sow.FormationRefusal, Reason: "we are full"})
+	e = w.engagement(out.Engagement)
+	if r := e.Records[len(e.Records)-1]; !r.Findings.Has("refused_unstated_ground") {
+		t.Fatalf("%+v", r)
+	}
 	// A request whose terms are not the offer's is under no offer.
 	cheap := amended(t, requested(t, offer, "owner/gable", wickAgent, now+91_000, "holds-brand-licence"), `"per_task":4200000`, `"per_task":42`)
 	out = w.brought(signAs(t, parsed(t, cheap.Canonical()), sow.Client, "owner/gable").Raw())
@@ -414,6 +424,73 @@ func TestWhatComesDuringACeremony(t *testing.T) {
 	if n := w.entries("sow.signed"); n != 0 {
 		t.Fatalf("%d signatures", n)
 	}
+}
+
+// TestProposalOfOurs: a document of ours to one party, signed by us first, in the seat that we choose.
+func TestProposalOfOurs(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	d := minted(t, sample(t, "no-charge-engagement"))
+	out, err := w.owner.DraftSoW(ctx, d.Raw())
+	if err != nil || !out.Findings.OK() {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	v := w.engagement(out.Engagement)
+	if v.State != sow.Template || v.Role != "" || v.SeatFixed {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	w.pinKey(wickAgent, "owner/gable")
+	got, err := w.owner.SignSoW(ctx, approvals.Signing{Engagement: v.ID, Digest: v.Digest, Move: "propose", Role: sow.Provider})
+	if err != nil || got.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if v = w.engagement(v.ID); v.State != sow.PartiallySigned || v.Role != sow.Provider || !v.SeatFixed {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	w.brought(signAs(t, w.document(v.ID, v.Digest), sow.Client, "owner/gable").Raw())
+	if v = w.engagement(v.ID); v.State != sow.Active && v.State != sow.Agreed || v.Parties[1].Key == "" {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	// Nothing is charged, so nothing is disputed in money; standing seats are to be closed by hand at the end.
+	if m := w.moveOf(v, "dispute", v.Digest); m.Blocked != "no_charge_settlement" {
+		t.Fatalf("%+v", m)
+	}
+	if len(v.ToClose) != 1 || v.ToClose[0].Grant.Name != "estate-register" {
+		t.Fatalf("%+v", v.ToClose)
+	}
+}
+
+// TestOfferToSomebodyElse is not taken up, and neither is one that has lapsed.
+func TestOfferToSomebodyElse(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	end := span.UTC(w.clock.Now() + time.Hour.Milliseconds())
+	named := func(agent string) approvals.Imported {
+		return w.brought(signAs(t, minted(t, sample(t, "standing-proposal", fourConditions, "", `"client": null,`,
+			`"client": null, "offered_to": {"agent": "`+agent+`", "owner": "Assay House", "expires_at": "`+end+`"},`)), sow.Provider, "owner/inkwell").Raw())
+	}
+	theirs, ours := named(wickAgent), named(ourAgent)
+	w.pinKey(orreryAgent, "owner/inkwell")
+	fill := sow.Fill{Client: sow.Seat{Agent: ourAgent, Owner: "Assay House"}, StartsAt: w.clock.Now(), Assertions: []string{"holds-brand-licence"}}
+	if _, err := w.owner.Complete(ctx, approvals.Formation{Offer: theirs.Engagement, Digest: theirs.Digest, Fill: fill}); code(err) != "directed_wrong_party" {
+		t.Fatalf("%v", err)
+	}
+	v, err := w.owner.Complete(ctx, approvals.Formation{Offer: ours.Engagement, Digest: ours.Digest, Fill: fill})
+	if err != nil {
+		t.Fatal(err)
+	}
+	due, err := w.owner.Reminders(w.clock.Now()+2*time.Hour.Milliseconds(), 10)
+	if err != nil || len(due) == 0 || due[0].Kind != approvals.RemindOffer {
+		t.Fatalf("%+v, %v", due, err)
+	}
+	w.clock.pass(61 * time.Minute)
+	w.desk.Tick(ctx)
+	w.unlock()
+	if m := w.moveOf(w.engagement(ours.Engagement), "form", ours.Digest); m.Blocked != "directed_lapsed" {
+		t.Fatalf("%+v", m)
+	}
+	// What was filled in before it lapsed is not signed after it.
+	w.signSoW("directed_lapsed", v.ID, v.Digest, "countersign")
 }
 
 // TestInboxOfEngagements: what waits stands in the Inbox, also after another start, until it is done.

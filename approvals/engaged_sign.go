@@ -477,6 +477,9 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 				sow.Denial: "denied", sow.Withdrawal: "withdrawn", sow.Termination: "terminated", sow.Dispute: "disputed", sow.Review: "reviewed", sow.Probe: "probed",
 				sow.FormationRefusal: "refused",
 			}[ask.Kind]
+			if ask.Kind == sow.Denial && ask.Counter {
+				word = "countered"
+			}
 			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.id, At: b.now, Version: x.view.Version, What: word, By: "us", Seq: a.entry.Seq}); err != nil {
 				return err
 			}

@@ -481,7 +481,7 @@ type ActAsk struct {
 	Cites              []string
 	Disputed           *sow.Disputed
 	Inputs             []sow.Tried
-	Counter            bool // a denial that a counter-proposal will follow
+	Counter            bool // a denial that a counter-proposal will follow; the timeline then says "countered"
 }
 
 // Preauthorisation is the owner's wish to let agents form under one offer.
