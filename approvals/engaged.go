@@ -1194,7 +1194,7 @@ func (h *held) deliveries(doc *sow.Document, add func(ReminderKind, int64, strin
 			}
 		}
 	}
-	terms := []jcs.Value{doc.Get("acceptance")}
+	terms := []jcs.Value{doc.Get("acceptance"), doc.Get("deliverables").Get("acceptance")}
 	for _, p := range doc.Get("deliverables").Get("per_task").Items() {
 		terms = append(terms, p.Get("acceptance"))
 	}

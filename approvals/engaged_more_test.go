@@ -17,6 +17,8 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/span"
+	"vault/derive/jcs"
+	"vault/derive/tag"
 )
 
 // minted gives a document of ours the identifier that it derives.
@@ -491,6 +493,76 @@ func TestOfferToSomebodyElse(t *testing.T) {
 	}
 	// What was filled in before it lapsed is not signed after it.
 	w.signSoW("directed_lapsed", v.ID, v.Digest, "countersign")
+}
+
+// delivery is a job manifest that the provider's agent has signed.
+func delivery(t testing.TB, task string, at int64) []byte {
+	t.Helper()
+	k, text := sampleKey(t, "agent/orrery")
+	raw := `{"agent":"` + text + `","context_id":null,"format":"job-manifest-v1","job":"` + task + `","offering":"explainer-package","pieces":[{"digest":"sha256:` + strings.Repeat("0", 64) +
+		`","media_type":"text/plain","name":"script","ref":"r1","reused":false,"size":1,"step":"write-the-script"}],"produced_at":"` + span.UTC(at) + `","reused":{"of":1,"pieces":0},` +
+		`"revises":null,"task_id":"` + task + `","version":1}`
+	v, err := jcs.Parse([]byte(raw), jcs.SoW)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig := sow.SignatureText(ed25519.Sign(k, tag.JobManifest.Message(sow.JobCanonical(v))))
+	return []byte(strings.TrimSuffix(raw, "}") + `,"sig":"` + sig + `"}`)
+}
+
+// TestReminders: what becomes due is told, what silence means twice, and none of it after it was answered.
+func TestReminders(t *testing.T) {
+	w := owned(t)
+	day := 24 * time.Hour.Milliseconds()
+	soon := span.UTC(w.clock.Now() + 20*day)
+	id, _ := w.running(`"media_type": "text/plain"
+      }
+    ],`, `"media_type": "text/plain"
+      }
+    ],
+    "interim": [{"name": "outline", "media_type": "text/markdown", "due": "`+soon+`"}],
+    "acceptance": {"test_set": {"digest": "sha256:`+strings.Repeat("a", 64)+`", "withheld": true}, "measure": "shots that match the brief", "threshold": {"min_fraction": 0.95}, "deemed_accepted_after_days": 10, "grade": "evidence"},`)
+	at := w.clock.Now()
+	w.brought(delivery(t, "task-7", at))
+	kinds := func() (out []string) {
+		list, err := w.owner.Reminders(w.clock.Now()+400*day, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list {
+			if r.Engagement != id {
+				t.Errorf("%+v", r)
+			}
+			word := string(r.Kind)
+			if r.Last {
+				word += " last"
+			}
+			out = append(out, word)
+		}
+		return out
+	}
+	if got := kinds(); !slices.Equal(got, []string{"deemed_acceptance", "deemed_acceptance last", "revision_window", "interim", "ends"}) {
+		t.Fatalf("%q", got)
+	}
+	v := w.engagement(id)
+	i := slices.IndexFunc(v.Reminders, func(r approvals.Reminder) bool { return r.Last })
+	if r := v.Reminders[i]; r.About != "task-7" || r.At != (at-at%1000)+9*day {
+		t.Fatalf("%+v", r)
+	}
+	// A manifest that nobody signed says nothing of a delivery.
+	w.brought(bytes.Replace(delivery(t, "task-8", at), []byte(`"task_id":"task-8"`), []byte(`"task_id":"task-9"`), 1), id)
+	if got := kinds(); len(got) != 5 {
+		t.Fatalf("%q", got)
+	}
+	// Once it is reviewed, silence is none; the review stands beside what the form check found.
+	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: v.Digest, Kind: sow.Review, Ground: "rejection", Reason: "no narration", Cites: []string{"task-7"}})
+	if got := kinds(); !slices.Equal(got, []string{"revision_window", "interim", "ends"}) {
+		t.Fatalf("%q", got)
+	}
+	if v = w.engagement(id); len(v.Reviews) != 1 || v.Reviews[0].Accepted || !v.Reviews[0].Checked || !v.Reviews[0].Form.Has("deliverable_form") {
+		t.Fatalf("%+v", v.Reviews)
+	}
+	w.act("rejection_without_reason", approvals.ActAsk{Engagement: id, Digest: v.Digest, Kind: sow.Review, Ground: "rejection", Cites: []string{"task-7"}})
 }
 
 // TestInboxOfEngagements: what waits stands in the Inbox, also after another start, until it is done.
