@@ -269,11 +269,6 @@ func (c *Clause) remark(text ...Span) *Row {
 	return &c.Rows[len(c.Rows)-1]
 }
 
-func (c *Clause) caution(text ...Span) *Row {
-	c.Rows = append(c.Rows, Row{Kind: Caution, Value: text, Warn: true})
-	return &c.Rows[len(c.Rows)-1]
-}
-
 func span1(text string) Span { return Span{Text: text} }
 
 // weakest is the weakest of several stated grades, nil for none.
