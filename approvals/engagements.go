@@ -109,10 +109,9 @@ type SoWOwner interface {
 
 // SoWSource says where bytes came from.
 type SoWSource struct {
-	Kind    string // "file" | "drop" | "paste" | "agent" | "own"
-	Name    string // of the file, or the agent's session; hostile text, may be empty
-	Client  string // "agent": the paired client
-	Request string // "agent": its request
+	Kind   string // "file" | "drop" | "paste" | "agent" | "own"
+	Name   string // of the file, or the agent's session; hostile text, may be empty
+	Client string // "agent": the paired client
 	// Engagement is the one on whose page it was dropped, or empty: for what does not say what it belongs to.
 	Engagement string
 }
