@@ -325,6 +325,20 @@ func TestLongContractLaysOutWhatItShows(t *testing.T) {
 	}
 }
 
+// TestContractOfOneMiB opens a document as long as one may be.
+func TestContractOfOneMiB(t *testing.T) {
+	s := newStage(t, fakedesk.LargeContract(1<<20-4096))
+	w := s.contract("e_0")
+	if n := objects(w.Canvas().Content()); n > 3000 {
+		t.Errorf("%d objects", n)
+	}
+	seenText(w, nil)
+	contains(t, w.Canvas().Content(), "Whether and how it binds anybody")
+	if n := objects(w.Canvas().Content()); n > 3000 {
+		t.Errorf("%d objects at the end", n)
+	}
+}
+
 // seenText is everything a window shows while it is scrolled from top to end.
 func seenText(w fyne.Window, f func(*canvas.Text)) string {
 	var b strings.Builder
@@ -334,7 +348,8 @@ func seenText(w fyne.Window, f func(*canvas.Text)) string {
 			main = v
 		}
 	}
-	for y := float32(0); ; y += 300 {
+	step := max(300, main.Inner.Content.Size().Height/60)
+	for y := float32(0); ; y += step {
 		main.Inner.ScrollToOffset(fyne.NewPos(0, y))
 		main.Inner.OnScrolled(main.Inner.Offset)
 		for _, x := range uiwalk.All[*canvas.Text](main) {
