@@ -99,6 +99,8 @@ type Desk struct {
 
 	submitting sync.Mutex // one document of an agent at a time; held before mu
 	engaged    []Item     // what waits in engagements; guarded by mu
+	// sowTurn counts what came to an engagement since the start; guarded by mu.
+	sowTurn map[string]uint64
 	// requestsDue says that requests to form under an offer of ours may have come while the vault was locked.
 	requestsDue atomic.Bool
 	sowStir     chan struct{} // closed, and made anew, when something came of what an agent asked for; guarded by mu
@@ -173,7 +175,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 	}
 	d := &Desk{
 		o: o, clock: o.Clock, every: SnapshotEvery, chunk: loadChunk,
-		ops: make(chan *op, groupActs), quit: make(chan struct{}), sowStir: make(chan struct{}),
+		ops: make(chan *op, groupActs), quit: make(chan struct{}), sowStir: make(chan struct{}), sowTurn: map[string]uint64{},
 		gate: make(chan struct{}), requests: map[requestKey]*request{}, moments: map[string]*laid{},
 		envelopes: map[string]*knownEnvelope{}, records: map[string]*mintedRecord{}, watchers: map[*watcher]struct{}{}, patience: map[string]*patience{},
 	}

@@ -130,6 +130,7 @@ type held struct {
 	asks    []store.SoWAsk
 	log     sowLog
 	now     int64
+	turn    uint64 // see Desk.sowTurn
 	role    string // our seat, or ""
 	seat    int64
 	fixed   bool
@@ -198,6 +199,9 @@ func (d *Desk) held(id string) (*held, error) {
 		return nil, refuse(CodeUnknownEngagement)
 	}
 	h := &held{id: id, now: d.clock.Now(), facts: map[string]map[string]store.SoWFact{}}
+	d.mu.Lock()
+	h.turn = d.sowTurn[id]
+	d.mu.Unlock()
 	copies, err := db.SoWCopies(id)
 	if err != nil {
 		return nil, err
@@ -1030,6 +1034,12 @@ func (h *held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 		f := a.Fields()
 		v.Act, v.Claimed, v.Version = &f, f.Key, f.Version
 		v.Verified = h.act(r) != nil
+		if x := h.by(f.Document); x != nil && f.Kind == sow.FormationRefusal {
+			// A completed document has the offer's conditions.
+			if g := sow.CheckGround(x.doc, f.Ground); g != nil {
+				v.Findings = sow.Findings{*g}
+			}
+		}
 		switch {
 		case v.Verified:
 		case a.Verify() != nil:
@@ -1184,7 +1194,7 @@ func (h *held) deliveries(doc *sow.Document, add func(ReminderKind, int64, strin
 			}
 		}
 	}
-	terms := []jcs.Value{doc.Get("acceptance")}
+	terms := []jcs.Value{doc.Get("acceptance"), doc.Get("deliverables").Get("acceptance")}
 	for _, p := range doc.Get("deliverables").Get("per_task").Items() {
 		terms = append(terms, p.Get("acceptance"))
 	}

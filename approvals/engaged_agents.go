@@ -161,7 +161,7 @@ func (d *Desk) sowSubmit(ctx context.Context, client string, ask SoWAsk) (Answer
 // admitSoW brings what an agent submits, and lets it wait where a signature is asked for.
 func (d *Desk) admitSoW(ctx context.Context, row store.SoWAsk, ask SoWAsk) (Answer, error) {
 	d.submitting.Lock()
-	in, err := d.bring(ask.Document, ask.Kind, SoWSource{Kind: "agent", Name: ask.Session, Client: row.Client, Request: row.Request})
+	in, err := d.bring(ask.Document, ask.Kind, SoWSource{Kind: "agent", Name: ask.Session, Client: row.Client})
 	if err != nil {
 		d.submitting.Unlock()
 		return Answer{}, asRefusal(err)

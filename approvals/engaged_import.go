@@ -233,6 +233,10 @@ func (d *Desk) bringDocument(raw []byte, from SoWSource, out Imported) (Imported
 			out.Again, out.Findings = true, x.view.Findings
 			return out, nil
 		}
+		if from.Kind == "agent" && (x == nil && len(h.docs) >= MaxAgentDocuments || x != nil && len(x.view.Copies) >= MaxAgentCopies) {
+			out.Code = CodeTooMany
+			return out, nil
+		}
 		if f := (*sow.Finding)(nil); x == nil && h.inForce != nil {
 			if f = sow.CheckVersion(doc, h.inForce.view.Version, nil); f != nil {
 				out.Code, out.Findings = string(f.Code), sow.Findings{*f}
@@ -305,6 +309,11 @@ func (d *Desk) keepDocument(raw []byte, doc *sow.Document, from SoWSource, fresh
 	})
 	if err != nil {
 		return refuse(CodeStoreFailed)
+	}
+	if fresh {
+		d.mu.Lock()
+		d.sowTurn[id]++
+		d.mu.Unlock()
 	}
 	return d.relist(id)
 }
@@ -393,7 +402,7 @@ func (d *Desk) completeByOffer(h *held, x *heldDoc) error {
 		if why == CodeTwiceFormed {
 			return nil
 		}
-		if why == CodeLocked || why == CodeKeysEnded {
+		if why == CodeLocked || why == CodeKeysEnded || why == CodeAway {
 			why = CodeLocked
 			d.requestsDue.Store(true)
 		}
@@ -460,6 +469,10 @@ func (d *Desk) bringRecord(raw []byte, v jcs.Value, from SoWSource, out Imported
 		if slices.ContainsFunc(before, func(r store.SoWRecord) bool { return r.SHA256 == out.SHA256 }) {
 			out.Again = true
 			continue
+		}
+		if from.Kind == "agent" && len(before) >= MaxAgentRecords {
+			out.Code = CodeTooMany
+			return out, nil
 		}
 		now := d.clock.Now()
 		r := store.SoWRecord{

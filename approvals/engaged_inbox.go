@@ -48,10 +48,10 @@ func (d *Desk) waits(row store.Engagement) {
 	}
 }
 
-// completeDue completes the requests to form that came while the vault was locked.
+// completeDue completes the requests to form that came while the vault was locked or its owner away.
 func (d *Desk) completeDue() error {
 	d.mu.Lock()
-	open := d.keys != nil && !d.readOnly
+	open := d.keys != nil && !d.readOnly && !d.away
 	d.mu.Unlock()
 	if !open || !d.requestsDue.Swap(false) {
 		return nil

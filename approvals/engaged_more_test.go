@@ -17,6 +17,8 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/span"
+	"vault/derive/jcs"
+	"vault/derive/tag"
 )
 
 // minted gives a document of ours the identifier that it derives.
@@ -85,6 +87,16 @@ func TestFormationAsProvider(t *testing.T) {
 	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: e.ID, Digest: out.Digest, Kind: sow.FormationRefusal, Ground: "holds-brand-licence"})
 	if e = w.engagement(e.ID); e.Versions[0].Outcome != "refused" || len(e.Waiting) != 0 {
 		t.Fatalf("%+v", e.Versions[0])
+	}
+	if r := e.Records[len(e.Records)-1]; r.Kind != approvals.RecordRefusal || len(r.Findings) != 0 {
+		t.Fatalf("%+v", r)
+	}
+	// On a ground that the offer does not state it is recorded as that.
+	out = w.brought(requested(t, offer, "owner/gable", wickAgent, now+90_500).Raw())
+	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: out.Engagement, Digest: out.Digest, Kind: sow.FormationRefusal, Reason: "we are full"})
+	e = w.engagement(out.Engagement)
+	if r := e.Records[len(e.Records)-1]; !r.Findings.Has("refused_unstated_ground") {
+		t.Fatalf("%+v", r)
 	}
 	// A request whose terms are not the offer's is under no offer.
 	cheap := amended(t, requested(t, offer, "owner/gable", wickAgent, now+91_000, "holds-brand-licence"), `"per_task":4200000`, `"per_task":42`)
@@ -354,6 +366,203 @@ func TestRequestsWhileLocked(t *testing.T) {
 	if v := w.engagement(out.Engagement); !v.Versions[0].Seats.Agreed() || len(v.Waiting) != 0 {
 		t.Fatalf("%+v %+v", v.Versions[0].Seats, v.Waiting)
 	}
+}
+
+// TestNothingFormsWhileAway: while the screen is locked neither a pre-authorisation nor an own offer signs anything.
+func TestNothingFormsWhileAway(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	a := w.pair("Buyer")
+	offer, _ := w.allowed(a.id, 3)
+	_, own := w.published(fourConditions, "")
+	before := w.entries("sow.signed")
+	w.owner.SetAway(true)
+	if ans, _ := a.submit(formAsk("f1", offer, w.clock.Now())); ans.Pending != "f1" {
+		t.Fatalf("%+v", ans)
+	}
+	out := w.brought(requested(t, own, "owner/gable", wickAgent, w.clock.Now(), "holds-brand-licence").Raw())
+	w.desk.Tick(ctx)
+	if n := w.entries("sow.signed"); n != before {
+		t.Fatalf("%d signatures while away", n-before)
+	}
+	w.owner.SetAway(false)
+	w.desk.Tick(ctx)
+	if v := w.engagement(out.Engagement); !v.Versions[0].Seats.Agreed() {
+		t.Fatalf("%+v", v.Versions[0].Seats)
+	}
+	if _, got := a.submit(formAsk("f2", offer, w.clock.Now()+5000)); got.Outcome != "signed" {
+		t.Fatalf("%+v", got)
+	}
+}
+
+// TestWhatComesDuringACeremony: a document that comes between the asking and the answer is not overlooked.
+func TestWhatComesDuringACeremony(t *testing.T) {
+	w := newWorld(t)
+	b := w.browse()
+	w.create()
+	w.enrol()
+	ctx := context.Background()
+	if err := w.owner.SetDeployment(ctx, "", &everything); err != nil {
+		t.Fatal(err)
+	}
+	w.pinKey(orreryAgent, "owner/inkwell")
+	base := requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now())
+	first := w.brought(signAs(t, parsed(t, base.Canonical()), sow.Provider, "owner/inkwell").Raw())
+	b.set(func(b *browser) { b.waits = make(chan struct{}) })
+	done := make(chan approvals.Outcome, 1)
+	go func() {
+		out, err := w.owner.SignSoW(ctx, approvals.Signing{Engagement: first.Engagement, Digest: first.Digest, Move: "countersign"})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- out
+	}()
+	w.until(approvals.CeremonyNoBrowser)
+	w.brought(signAs(t, amended(t, base, `"per_task":4200000`, `"per_task":9900000`), sow.Provider, "owner/inkwell").Raw())
+	b.set(func(b *browser) { close(b.waits) })
+	if out := <-done; out.Code != approvals.OutcomeChanged {
+		t.Fatalf("%+v", out)
+	}
+	if n := w.entries("sow.signed"); n != 0 {
+		t.Fatalf("%d signatures", n)
+	}
+}
+
+// TestProposalOfOurs: a document of ours to one party, signed by us first, in the seat that we choose.
+func TestProposalOfOurs(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	d := minted(t, sample(t, "no-charge-engagement"))
+	out, err := w.owner.DraftSoW(ctx, d.Raw())
+	if err != nil || !out.Findings.OK() {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	v := w.engagement(out.Engagement)
+	if v.State != sow.Template || v.Role != "" || v.SeatFixed {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	w.pinKey(wickAgent, "owner/gable")
+	got, err := w.owner.SignSoW(ctx, approvals.Signing{Engagement: v.ID, Digest: v.Digest, Move: "propose", Role: sow.Provider})
+	if err != nil || got.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if v = w.engagement(v.ID); v.State != sow.PartiallySigned || v.Role != sow.Provider || !v.SeatFixed {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	w.brought(signAs(t, w.document(v.ID, v.Digest), sow.Client, "owner/gable").Raw())
+	if v = w.engagement(v.ID); v.State != sow.Active && v.State != sow.Agreed || v.Parties[1].Key == "" {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	// Nothing is charged, so nothing is disputed in money; standing seats are to be closed by hand at the end.
+	if m := w.moveOf(v, "dispute", v.Digest); m.Blocked != "no_charge_settlement" {
+		t.Fatalf("%+v", m)
+	}
+	if len(v.ToClose) != 1 || v.ToClose[0].Grant.Name != "estate-register" {
+		t.Fatalf("%+v", v.ToClose)
+	}
+}
+
+// TestOfferToSomebodyElse is not taken up, and neither is one that has lapsed.
+func TestOfferToSomebodyElse(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	end := span.UTC(w.clock.Now() + time.Hour.Milliseconds())
+	named := func(agent string) approvals.Imported {
+		return w.brought(signAs(t, minted(t, sample(t, "standing-proposal", fourConditions, "", `"client": null,`,
+			`"client": null, "offered_to": {"agent": "`+agent+`", "owner": "Assay House", "expires_at": "`+end+`"},`)), sow.Provider, "owner/inkwell").Raw())
+	}
+	theirs, ours := named(wickAgent), named(ourAgent)
+	w.pinKey(orreryAgent, "owner/inkwell")
+	fill := sow.Fill{Client: sow.Seat{Agent: ourAgent, Owner: "Assay House"}, StartsAt: w.clock.Now(), Assertions: []string{"holds-brand-licence"}}
+	if _, err := w.owner.Complete(ctx, approvals.Formation{Offer: theirs.Engagement, Digest: theirs.Digest, Fill: fill}); code(err) != "directed_wrong_party" {
+		t.Fatalf("%v", err)
+	}
+	v, err := w.owner.Complete(ctx, approvals.Formation{Offer: ours.Engagement, Digest: ours.Digest, Fill: fill})
+	if err != nil {
+		t.Fatal(err)
+	}
+	due, err := w.owner.Reminders(w.clock.Now()+2*time.Hour.Milliseconds(), 10)
+	if err != nil || len(due) == 0 || due[0].Kind != approvals.RemindOffer {
+		t.Fatalf("%+v, %v", due, err)
+	}
+	w.clock.pass(61 * time.Minute)
+	w.desk.Tick(ctx)
+	w.unlock()
+	if m := w.moveOf(w.engagement(ours.Engagement), "form", ours.Digest); m.Blocked != "directed_lapsed" {
+		t.Fatalf("%+v", m)
+	}
+	// What was filled in before it lapsed is not signed after it.
+	w.signSoW("directed_lapsed", v.ID, v.Digest, "countersign")
+}
+
+// delivery is a job manifest that the provider's agent has signed.
+func delivery(t testing.TB, task string, at int64) []byte {
+	t.Helper()
+	k, text := sampleKey(t, "agent/orrery")
+	raw := `{"agent":"` + text + `","context_id":null,"format":"job-manifest-v1","job":"` + task + `","offering":"explainer-package","pieces":[{"digest":"sha256:` + strings.Repeat("0", 64) +
+		`","media_type":"text/plain","name":"script","ref":"r1","reused":false,"size":1,"step":"write-the-script"}],"produced_at":"` + span.UTC(at) + `","reused":{"of":1,"pieces":0},` +
+		`"revises":null,"task_id":"` + task + `","version":1}`
+	v, err := jcs.Parse([]byte(raw), jcs.SoW)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig := sow.SignatureText(ed25519.Sign(k, tag.JobManifest.Message(sow.JobCanonical(v))))
+	return []byte(strings.TrimSuffix(raw, "}") + `,"sig":"` + sig + `"}`)
+}
+
+// TestReminders: what becomes due is told, what silence means twice, and none of it after it was answered.
+func TestReminders(t *testing.T) {
+	w := owned(t)
+	day := 24 * time.Hour.Milliseconds()
+	soon := span.UTC(w.clock.Now() + 20*day)
+	id, _ := w.running(`"media_type": "text/plain"
+      }
+    ],`, `"media_type": "text/plain"
+      }
+    ],
+    "interim": [{"name": "outline", "media_type": "text/markdown", "due": "`+soon+`"}],
+    "acceptance": {"test_set": {"digest": "sha256:`+strings.Repeat("a", 64)+`", "withheld": true}, "measure": "shots that match the brief", "threshold": {"min_fraction": 0.95}, "deemed_accepted_after_days": 10, "grade": "evidence"},`)
+	at := w.clock.Now()
+	w.brought(delivery(t, "task-7", at))
+	kinds := func() (out []string) {
+		list, err := w.owner.Reminders(w.clock.Now()+400*day, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list {
+			if r.Engagement != id {
+				t.Errorf("%+v", r)
+			}
+			word := string(r.Kind)
+			if r.Last {
+				word += " last"
+			}
+			out = append(out, word)
+		}
+		return out
+	}
+	if got := kinds(); !slices.Equal(got, []string{"deemed_acceptance", "deemed_acceptance last", "revision_window", "interim", "ends"}) {
+		t.Fatalf("%q", got)
+	}
+	v := w.engagement(id)
+	i := slices.IndexFunc(v.Reminders, func(r approvals.Reminder) bool { return r.Last })
+	if r := v.Reminders[i]; r.About != "task-7" || r.At != (at-at%1000)+9*day {
+		t.Fatalf("%+v", r)
+	}
+	// A manifest that nobody signed says nothing of a delivery.
+	w.brought(bytes.Replace(delivery(t, "task-8", at), []byte(`"task_id":"task-8"`), []byte(`"task_id":"task-9"`), 1), id)
+	if got := kinds(); len(got) != 5 {
+		t.Fatalf("%q", got)
+	}
+	// Once it is reviewed, silence is none; the review stands beside what the form check found.
+	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: v.Digest, Kind: sow.Review, Ground: "rejection", Reason: "no narration", Cites: []string{"task-7"}})
+	if got := kinds(); !slices.Equal(got, []string{"revision_window", "interim", "ends"}) {
+		t.Fatalf("%q", got)
+	}
+	if v = w.engagement(id); len(v.Reviews) != 1 || v.Reviews[0].Accepted || !v.Reviews[0].Checked || !v.Reviews[0].Form.Has("deliverable_form") {
+		t.Fatalf("%+v", v.Reviews)
+	}
+	w.act("rejection_without_reason", approvals.ActAsk{Engagement: id, Digest: v.Digest, Kind: sow.Review, Ground: "rejection", Cites: []string{"task-7"}})
 }
 
 // TestInboxOfEngagements: what waits stands in the Inbox, also after another start, until it is done.

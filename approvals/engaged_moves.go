@@ -182,7 +182,7 @@ func (h *held) listed() store.Engagement {
 		texts = append(texts, p.Agent, p.Owner, p.Handle, p.Organization)
 	}
 	for _, p := range h.view.Parties {
-		texts = append(texts, p.Key)
+		texts = append(append(texts, p.Key), p.Claims...)
 	}
 	texts = append(append(texts, r.Offerings...), h.docs[0].doc.Get("disputes").Get("arbiter").Get("agent").Text())
 	e := store.Engagement{

@@ -39,6 +39,12 @@ type sealing struct {
 func (d *Desk) sealOp(s *sealing, c *behind) *op {
 	o := &op{anchor: true}
 	o.build = func(b *batch) error {
+		switch {
+		case d.away && c.by != "passkey":
+			return refuse(CodeAway) // nobody is there, and nothing says that it may go on
+		case c.by == "passkey" && d.sowTurn[s.h.id] != s.h.turn:
+			return errChanged // what was shown is not all there is any more
+		}
 		doc := s.x.doc
 		body := journal.SoWSigned{
 			Engagement: s.h.id, Move: s.move, SoW: doc.ID(), Version: doc.Version(), DocumentSHA256: "0x" + doc.Digest(), Role: s.role, Seat: s.seat, Key: s.key,
@@ -184,6 +190,9 @@ func (v ownerView) SignSoW(ctx context.Context, ask Signing) (Outcome, error) {
 	}
 	c := &behind{}
 	err = d.confirmed(ctx, h.id, "", c, d.sealOp(s, c))
+	if errors.Is(err, errChanged) {
+		return codeOf(OutcomeChanged, "")
+	}
 	if err == nil {
 		if err := d.signedNow(h, ask.Digest); err != nil {
 			return Outcome{}, err
@@ -468,6 +477,9 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 				sow.Denial: "denied", sow.Withdrawal: "withdrawn", sow.Termination: "terminated", sow.Dispute: "disputed", sow.Review: "reviewed", sow.Probe: "probed",
 				sow.FormationRefusal: "refused",
 			}[ask.Kind]
+			if ask.Kind == sow.Denial && ask.Counter {
+				word = "countered"
+			}
 			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.id, At: b.now, Version: x.view.Version, What: word, By: "us", Seq: a.entry.Seq}); err != nil {
 				return err
 			}

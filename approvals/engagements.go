@@ -15,14 +15,18 @@ import (
 
 // Limits of engagements.
 const (
-	MaxSoWDocument   = 1 << 20 // bytes of anything that is brought in
-	MaxPage          = 200     // rows of one page
-	MaxSeats         = 16      // owner seats of one vault
-	MaxClientSoWs    = 32      // documents of one client that wait for the owner
-	MaxClientKept    = 4096    // of everything one client has brought
-	MaxClientBytes   = 256 << 20
-	MaxPreauthorised = 1000 // formations under one pre-authorisation
-	PreauthoriseMS   = 90 * 24 * 60 * 60 * 1000
+	MaxSoWDocument = 1 << 20 // bytes of anything that is brought in
+	MaxPage        = 200     // rows of one page
+	MaxSeats       = 16      // owner seats of one vault
+	MaxClientSoWs  = 32      // documents of one client that wait for the owner
+	MaxClientKept  = 4096    // of everything one client has brought
+	MaxClientBytes = 256 << 20
+	// Beyond these of one engagement nothing more is taken from agents.
+	MaxAgentDocuments = 128
+	MaxAgentCopies    = 32 // of one document
+	MaxAgentRecords   = 1024
+	MaxPreauthorised  = 1000 // formations under one pre-authorisation
+	PreauthoriseMS    = 90 * 24 * 60 * 60 * 1000
 )
 
 // SoWOwner is the part of [Owner] about Agent SoW. An engagement is named by the identifier of its document and the two
@@ -105,10 +109,9 @@ type SoWOwner interface {
 
 // SoWSource says where bytes came from.
 type SoWSource struct {
-	Kind    string // "file" | "drop" | "paste" | "agent" | "own"
-	Name    string // of the file, or the agent's session; hostile text, may be empty
-	Client  string // "agent": the paired client
-	Request string // "agent": its request
+	Kind   string // "file" | "drop" | "paste" | "agent" | "own"
+	Name   string // of the file, or the agent's session; hostile text, may be empty
+	Client string // "agent": the paired client
 	// Engagement is the one on whose page it was dropped, or empty: for what does not say what it belongs to.
 	Engagement string
 }
@@ -477,7 +480,7 @@ type ActAsk struct {
 	Cites              []string
 	Disputed           *sow.Disputed
 	Inputs             []sow.Tried
-	Counter            bool // a denial that a counter-proposal will follow
+	Counter            bool // a denial that a counter-proposal will follow; the timeline then says "countered"
 }
 
 // Preauthorisation is the owner's wish to let agents form under one offer.

@@ -3,7 +3,6 @@ package sign
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
@@ -373,21 +372,15 @@ func (s *Signer) guardFormed(b journal.SoWSigned, a keys.Act, d *sow.Document) e
 	if f := sow.DirectedRefusal(offer.Get("parties"), party.Agent, s.cfg.Clock.Now(), sow.OfferStatus{}); f != nil {
 		return found(f)
 	}
-	asserted, _ := assertions(d)
-	for _, id := range sow.RequiredAssertions(offer.Get("qualifications")) {
-		if !slices.Contains(asserted, id) {
-			return refuse("assertion_missing", "a condition that the client asserts is not asserted")
-		}
-	}
-	return nil
+	return found(sow.AssertionRefusal(offer.Get("qualifications"), assertions(d)))
 }
 
-func assertions(d *sow.Document) (out []string, ok bool) {
-	v := d.Get("assertions")
-	for _, x := range v.Items() {
+// assertions are the conditions that a document asserts are met.
+func assertions(d *sow.Document) (out []string) {
+	for _, x := range d.Get("assertions").Items() {
 		out = append(out, x.Text())
 	}
-	return out, v.Exists()
+	return out
 }
 
 // guardComplete judges a request to form under an own offer (12.1, 12.1.1). What nobody can establish about a client refuses, unless

@@ -288,6 +288,9 @@ func TestLyingDeskAboutADocument(t *testing.T) {
 		{"a condition that is not asserted", func(d *desk, b *journal.SoWSigned, a *keys.Act) {
 			redo(d, b, a, func(f *sow.Fill) { f.Assertions = nil })
 		}, "assertion_missing"},
+		{"a condition that the offer does not state", func(d *desk, b *journal.SoWSigned, a *keys.Act) {
+			redo(d, b, a, func(f *sow.Fill) { f.Assertions = append(f.Assertions, "zz-top") })
+		}, "assertion_unknown"},
 		{"an approval record that was never made", func(d *desk, b *journal.SoWSigned, a *keys.Act) {
 			redo(d, b, a, func(f *sow.Fill) {
 				f.Approval = &sow.Approval{Act: "formation", Authority: "person", Key: d.pub.OwnerKey, ApprovedAt: span.UTC(d.clock.Now())}

@@ -140,8 +140,8 @@ func drawPage(p *page.Page, watch func(*hostile.Block)) *drawn {
 		if c.Group != group {
 			group = c.Group
 			at := place{title: group, row: len(d.rows)}
-			if c.Counted && c.Grade != nil {
-				at.grade = c.Grade.Shown()
+			if g := c.Counts(); g != nil {
+				at.grade = g.Shown()
 			}
 			d.clauses = append(d.clauses, at)
 		}

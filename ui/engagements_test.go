@@ -161,6 +161,68 @@ func TestAmendmentIsApproved(t *testing.T) {
 	}
 }
 
+func TestOfferIsFilledAndTheResultShownBeforeItIsSigned(t *testing.T) {
+	s := newStage(t, fakedesk.Offers())
+	w := s.contract("e_0")
+	s.wait()
+	press(t, w.Canvas().Content(), "Fill the seat")
+	s.wait()
+	test.Tap(choice(t, w, "Fill the seat"))
+	contains(t, w.Canvas().Content(), "You hold the rights to every statement")
+	fields := uiwalk.All[*parts.Field](w.Canvas().Content())
+	fields[0].SetText("Harbor & Line Outfitters")
+	if !confirm(t, w).Disabled() {
+		t.Error("the seat can be filled without a key")
+	}
+	agent := "UCGE3DKDM2X7HGRXVCEQWL7SYU6C7A7WSK63QGV2Z3CTRVRH3KOHNBL7"
+	fields[1].SetText(agent)
+	fields[4].SetText("tomorrow")
+	if !confirm(t, w).Disabled() {
+		t.Error("a start that is no date is taken")
+	}
+	fields[4].SetText("10 Nov 2026, 00:00 UTC")
+	fields[5].SetText("https://ledger.harborandline.example/mcp")
+	s.wait()
+	test.Tap(confirm(t, w))
+	want := sow.Fill{Client: sow.Seat{Agent: agent, Owner: "Harbor & Line Outfitters"}, StartsAt: time.Date(2026, 11, 10, 0, 0, 0, 0, time.UTC).UnixMilli(),
+		Locations: map[string]string{"ledger": "https://ledger.harborandline.example/mcp"}, Assertions: []string{"holds-licence"}}
+	if len(s.desk.SoW.Formed) != 1 {
+		t.Fatalf("the desk was asked for %+v", s.desk.SoW.Formed)
+	}
+	got, _ := json.Marshal(s.desk.SoW.Formed[0].Fill)
+	if expect, _ := json.Marshal(want); string(got) != string(expect) {
+		t.Errorf("the desk was asked for %s", got)
+	}
+	if len(s.desk.SoW.Signed) != 0 {
+		t.Error("something was signed before it was shown")
+	}
+	all := s.app.Driver().AllWindows()
+	next := all[len(all)-1]
+	contains(t, next.Canvas().Content(), s.desk.SoW.Views["e_9"].Versions[0].Digest)
+	if uiwalk.Choice(next.Canvas().Content(), "Sign version 1") == nil {
+		t.Error("the completed document is not offered to be signed")
+	}
+}
+
+func TestChangeAtTheDeskIsFollowed(t *testing.T) {
+	s := newStage(t, fakedesk.Contracts())
+	w := s.contract("e_1")
+	s.wait()
+	test.Tap(choice(t, w, "Approve version 2"))
+	s.desk.Set(func(d *fakedesk.Desk) {
+		v := d.SoW.Views["e_1"]
+		v.Versions = slices.Clone(v.Versions)
+		v.Versions[0].Outcome = "withdrawn"
+		v.Moves = v.Moves[2:]
+		d.SoW.Views["e_1"] = v
+		d.Stat.Entries++
+	})
+	contains(t, w.Canvas().Content(), "It was withdrawn. The version before goes on.")
+	if uiwalk.Choice(w.Canvas().Content(), "Approve version 2") != nil {
+		t.Error("what was withdrawn can be approved")
+	}
+}
+
 func TestMovesThatAreBarredSayWhy(t *testing.T) {
 	d := fakedesk.Contracts()
 	v := d.SoW.Views["e_0"]
@@ -263,6 +325,20 @@ func TestLongContractLaysOutWhatItShows(t *testing.T) {
 	}
 }
 
+// TestContractOfOneMiB opens a document as long as one may be.
+func TestContractOfOneMiB(t *testing.T) {
+	s := newStage(t, fakedesk.LargeContract(1<<20-4096))
+	w := s.contract("e_0")
+	if n := objects(w.Canvas().Content()); n > 3000 {
+		t.Errorf("%d objects", n)
+	}
+	seenText(w, nil)
+	contains(t, w.Canvas().Content(), "Whether and how it binds anybody")
+	if n := objects(w.Canvas().Content()); n > 3000 {
+		t.Errorf("%d objects at the end", n)
+	}
+}
+
 // seenText is everything a window shows while it is scrolled from top to end.
 func seenText(w fyne.Window, f func(*canvas.Text)) string {
 	var b strings.Builder
@@ -272,7 +348,8 @@ func seenText(w fyne.Window, f func(*canvas.Text)) string {
 			main = v
 		}
 	}
-	for y := float32(0); ; y += 300 {
+	step := max(300, main.Inner.Content.Size().Height/60)
+	for y := float32(0); ; y += step {
 		main.Inner.ScrollToOffset(fyne.NewPos(0, y))
 		main.Inner.OnScrolled(main.Inner.Offset)
 		for _, x := range uiwalk.All[*canvas.Text](main) {

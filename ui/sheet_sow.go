@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -903,6 +904,42 @@ func (c *contract) back() {
 	c.w.Canvas().Focus(c.heading)
 }
 
+// follow looks whether what can be done with the version is still what the window
+// shows. It is called when something has changed at the desk.
+func (c *contract) follow() {
+	if c.over || c.busy {
+		return
+	}
+	id, digest := c.view.ID, c.version.Digest
+	c.u.opts.Go(func() {
+		view, err := c.u.owner.Engagement(id)
+		if err != nil {
+			return
+		}
+		c.u.opts.Do(func() {
+			at := slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.Digest == digest })
+			if c.over || c.busy || at < 0 || reflect.DeepEqual(view.Moves, c.view.Moves) && view.Versions[at].Outcome == c.version.Outcome {
+				return
+			}
+			c.view, c.version = view, view.Versions[at]
+			c.page.Status = page.Of(c.doc, c.u.facts(view, c.version)).Status
+			if c.step != nil && !c.possible(c.step.move) {
+				c.step = nil
+			}
+			c.gate.arm()
+			c.arrange()
+		})
+	})
+}
+
+// possible says whether the moves a step is about can still be made.
+func (c *contract) possible(move string) bool {
+	if move == "answer" || move == "deny" {
+		return c.can("approve") != nil || c.can("deny") != nil
+	}
+	return c.can(move) != nil
+}
+
 // close closes the window and decides nothing.
 func (c *contract) close() {
 	if c.asking != nil && c.busy {
@@ -921,8 +958,8 @@ func (c *contract) shut() {
 }
 
 // sign is the call that signs this version for a move.
-func (c *contract) sign(move string, seat int64) func(context.Context) (approvals.Outcome, error) {
-	ask := approvals.Signing{Engagement: c.view.ID, Digest: c.version.Digest, Seat: seat, Move: move}
+func (c *contract) sign(move string, seat int64, role string) func(context.Context) (approvals.Outcome, error) {
+	ask := approvals.Signing{Engagement: c.view.ID, Digest: c.version.Digest, Seat: seat, Role: role, Move: move}
 	return func(ctx context.Context) (approvals.Outcome, error) { return c.u.owner.SignSoW(ctx, ask) }
 }
 

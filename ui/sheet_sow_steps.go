@@ -22,6 +22,7 @@ import (
 // step is what is being decided about a version: rows of one size of which none
 // is taken, what they ask for, and then one button named after the row.
 type step struct {
+	move    string
 	group   *parts.Group
 	answers map[*parts.Choice]*answer
 	above   func() fyne.CanvasObject // what is to be known or typed before, or nil
@@ -132,6 +133,7 @@ func reasonOf(a *parts.Area) (string, string) {
 // begin makes the step of a move.
 func (c *contract) begin(move string) *step {
 	s := c.newStep()
+	s.move = move
 	v := page.Number(c.version.Version)
 	switch move {
 	case "answer", "deny":
@@ -185,7 +187,9 @@ func (c *contract) answerAmendment(s *step, v string) {
 		n = c.compare.Total()
 	}
 	c.moveIn(s, "approve", "Approve version "+v, "All "+plural(int64(n), "change", "changes")+". Needs your passkey.", &answer{signs: true,
-		do:   func() func(context.Context) (approvals.Outcome, error) { return c.sign("approve", c.view.Seat.Index) },
+		do: func() func(context.Context) (approvals.Outcome, error) {
+			return c.sign("approve", c.view.Seat.Index, "")
+		},
 		said: banner{parts.Calm, "check", "You approved version " + v, "It is in force once its start has come; version " + old + " is kept."},
 	})
 	deny := func(area *parts.Area, counter bool, label, why string, said banner, then func()) {
@@ -226,15 +230,30 @@ func (c *contract) signing(s *step, move, v string) {
 	if c.view.SeatFixed || len(who) == 0 {
 		who = []approvals.SeatView{c.view.Seat}
 	}
-	for _, seat := range who {
-		label := what
-		if len(who) > 1 {
-			label = what + " as " + seatName(seat)
+	roles := []string{""}
+	if c.view.Role == "" { // nothing says yet which side is the owner's
+		roles = nil
+		if c.version.Seats.Client == nil {
+			roles = append(roles, sow.Client)
 		}
-		c.moveIn(s, move, label, "As "+seatName(seat)+", key "+short(seat.Key)+". Needs your passkey.", &answer{signs: true,
-			do:   func() func(context.Context) (approvals.Outcome, error) { return c.sign(move, seat.Index) },
-			said: after,
-		})
+		if c.version.Seats.Provider == nil {
+			roles = append(roles, sow.Provider)
+		}
+	}
+	for _, role := range roles {
+		for _, seat := range who {
+			label := what
+			if role != "" {
+				label += " as the " + role
+			}
+			if len(who) > 1 {
+				label += ", " + seatName(seat)
+			}
+			c.moveIn(s, move, label, "As "+seatName(seat)+", key "+short(seat.Key)+". Needs your passkey.", &answer{signs: true,
+				do:   func() func(context.Context) (approvals.Outcome, error) { return c.sign(move, seat.Index, role) },
+				said: after,
+			})
+		}
 	}
 	if slices.Contains(c.view.Waiting, approvals.WaitCountersign) || slices.Contains(c.view.Waiting, approvals.WaitApprove) {
 		c.add(s, "Decline", "The agent that asks is told no. Nothing is signed.", &answer{
@@ -283,8 +302,10 @@ func (c *contract) completing(s *step) {
 			name := look.Para(append(append([]look.Run{{Text: "Where ", Style: look.CaptionM, Color: look.Ink2}}, hostile.Runs(look.Caption, look.Ink2, g.Name)...), look.Run{Text: " is", Style: look.CaptionM, Color: look.Ink2})...)
 			list = append(list, parts.Column(4, name, parts.Size(0, 34, where[i])))
 		}
-		if len(assert) > 0 {
-			list = append(list, look.Para(append([]look.Run{{Text: "You assert of yourself: ", Style: look.Small, Color: look.Warn}}, hostile.Runs(look.Small, look.Ink, strings.Join(assert, ", "))...)...))
+		for _, q := range c.doc.Get("qualifications").Items() {
+			if slices.Contains(assert, q.Get("id").Text()) {
+				list = append(list, look.Para(append([]look.Run{{Text: "You assert of yourself: ", Style: look.Small, Color: look.Warn}}, hostile.Runs(look.Small, look.Ink, q.Get("statement").Text())...)...))
+			}
 		}
 		return parts.Column(8, list...)
 	}

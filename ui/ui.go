@@ -330,6 +330,9 @@ func (u *UI) apply(s state) {
 	if u.sheet != nil {
 		u.sheet.follow(s)
 	}
+	if u.contract != nil {
+		u.contract.follow()
+	}
 	u.rebuild()
 }
 

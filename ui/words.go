@@ -247,4 +247,15 @@ var kinds = map[string][3]string{
 	string(journal.KindSocketRemoved):     {"A socket for another user was closed", "off", "agent"},
 	string(journal.KindReadmitted):        {"An envelope was admitted again", "key", "keys"},
 	string(journal.KindSnapshot):          {"The state was summed up", "file", ""},
+
+	string(journal.KindSeatOpened):              {"A seat was opened", "key", "keys"},
+	string(journal.KindSoWPinned):               {"Whose key it is was said", "key", "keys"},
+	string(journal.KindSoWKeyBlocked):           {"A key was blocked", "off", "keys"},
+	string(journal.KindSoWKeyUnblocked):         {"A key was heard again", "check", "keys"},
+	string(journal.KindSoWPreauthorised):        {"An offer was pre-authorised", "grant", "decision"},
+	string(journal.KindSoWPreauthorisationGone): {"A pre-authorisation was ended", "off", "decision"},
+	string(journal.KindSoWIntent):               {"An agent said its part", "observed", "agent"},
+	string(journal.KindSoWSigned):               {"An agreement was signed", "sign", "signature"},
+	string(journal.KindSoWActSigned):            {"An act about an agreement was signed", "sign", "signature"},
+	string(journal.KindSoWNoted):                {"Something came of an agreement", "info", "decision"},
 }

@@ -424,7 +424,7 @@ func (s *State) checkSoW(e Entry) (func(), error) {
 		if b.Seat != int64(len(s.sow.seats))+1 {
 			return nil, contradict(CodeSeatNotNext, "seats are opened one after the other")
 		}
-		return func() { put(&s.sow.seats, b.Seat, SeatState{b.Seat, b.Key, b.Name}) }, nil
+		return func() { put(&s.sow.seats, b.Seat, SeatState(b)) }, nil
 	case SoWPinned:
 		if s.sow.pins[b.Agent].PermitSHA256 != b.Replaces {
 			return nil, contradict(CodeWrongPermit, "the pin to be replaced is not the one in force")

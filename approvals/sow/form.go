@@ -86,37 +86,11 @@ func QualificationRefusal(qualifications jcs.Value, clientAgent string, asserted
 	if !qualifications.Exists() || qualifications.Kind() == jcs.Null {
 		return nil
 	}
-	c := &checker{}
-	if c.qualifications(qualifications, "qualifications"); !c.found.OK() {
-		return one("qualifications_unreadable", "qualifications")
-	}
-	byID := map[string]int{}
-	list := entries(qualifications)
-	for i, q := range list {
-		byID[q.Get("id").Text()] = i
-	}
-	if !sorted(asserted) {
-		return one("assertions_unsorted", "assertions")
-	}
-	for i, id := range asserted {
-		at, ok := byID[id]
-		switch {
-		case !ok:
-			return one("assertion_unknown", item("assertions", i))
-		case list[at].Get("kind").Text() != KindAsserted:
-			return one("assertion_of_checkable", item("assertions", i))
-		}
-	}
-	condition := func(code Code, i int) *Finding {
-		f := one(code, item("qualifications", i))
-		f.Message += " The condition is " + quote(list[i].Get("id").Text()) + "."
+	if f := AssertionRefusal(qualifications, asserted); f != nil {
 		return f
 	}
-	for _, id := range RequiredAssertions(qualifications) {
-		if !slices.Contains(asserted, id) {
-			return condition("assertion_missing", byID[id])
-		}
-	}
+	list := entries(qualifications)
+	condition := func(code Code, i int) *Finding { return unmet(code, list, i) }
 	for i, q := range list {
 		if q.Get("kind").Text() == KindAsserted {
 			continue
@@ -143,6 +117,50 @@ func QualificationRefusal(qualifications jcs.Value, clientAgent string, asserted
 		}
 		if !*met {
 			return condition("qualification_unmet", i)
+		}
+	}
+	return nil
+}
+
+// unmet is the finding about one condition, which it quotes.
+func unmet(code Code, list []jcs.Value, i int) *Finding {
+	f := one(code, item("qualifications", i))
+	f.Message += " The condition is " + quote(list[i].Get("id").Text()) + "."
+	return f
+}
+
+// AssertionRefusal judges what a counterparty asserts about itself against an
+// offer's conditions (12.1): sorted, only what is stated and asserted, nothing
+// missing. It is the part a countersign can be judged by before anybody has
+// gathered facts.
+func AssertionRefusal(qualifications jcs.Value, asserted []string) *Finding {
+	if !qualifications.Exists() || qualifications.Kind() == jcs.Null {
+		return nil
+	}
+	c := &checker{}
+	if c.qualifications(qualifications, "qualifications"); !c.found.OK() {
+		return one("qualifications_unreadable", "qualifications")
+	}
+	byID := map[string]int{}
+	list := entries(qualifications)
+	for i, q := range list {
+		byID[q.Get("id").Text()] = i
+	}
+	if !sorted(asserted) {
+		return one("assertions_unsorted", "assertions")
+	}
+	for i, id := range asserted {
+		at, ok := byID[id]
+		switch {
+		case !ok:
+			return one("assertion_unknown", item("assertions", i))
+		case list[at].Get("kind").Text() != KindAsserted:
+			return one("assertion_of_checkable", item("assertions", i))
+		}
+	}
+	for _, id := range RequiredAssertions(qualifications) {
+		if !slices.Contains(asserted, id) {
+			return unmet("assertion_missing", list, byID[id])
 		}
 	}
 	return nil

@@ -30,7 +30,7 @@ func TestMCPWithoutAVault(t *testing.T) {
 			}
 			defer s.Close()
 			list, err := s.ListTools(ctx, nil)
-			if err != nil || len(list.Tools) != 6 {
+			if err != nil || len(list.Tools) != 8 {
 				t.Fatalf("%+v, %v", list, err)
 			}
 			res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "read_domain", Arguments: json.RawMessage(`{}`)})

@@ -183,6 +183,40 @@ func (d *Desk) engagement(id string, first, second *sow.Document, us, them strin
 	d.SoW.Rows = append(d.SoW.Rows, v.EngagementRow)
 }
 
+// Offers is a vault to which an agent brought a published offer that anybody
+// can accept.
+func Offers() *Desk {
+	d := Contracts()
+	d.SoW.Rows, d.Items = nil, nil
+	us, them := d.SoW.Keys[0].Key, d.SoW.Views["e_0"].Parties[0].Key
+	text := fmt.Sprintf(stonework, us)
+	from, to := strings.Index(text, ` "client":{"agent"`), strings.Index(text, `,"grade":"evidence"},
+"scope"`)
+	text = text[:from] + ` "client":null` + text[to:]
+	from, to = strings.Index(text, `,"approvals":[`), strings.Index(text, `,"grade":"enforced"},
+"termination"`)
+	text = text[:from] + text[to:]
+	text = strings.NewReplacer(`"starts_at":"2026-11-01T00:00:00Z","ends_at":"2027-05-01T00:00:00Z"`, `"starts_at":null,"ends_at":null,"term_months":6`, "sow_7h3c9k2m5q8t1w4x", "sow_1e2s53qkdszk15q4",
+		`"formation":"person"`, `"formation":"agent"`, `"subcontracting":{`, `"qualifications":[{"id":"mesh-registered","kind":"mesh_registration","statement":"Your agent holds a current registration on this mesh.","grade":"enforced"},
+{"id":"holds-licence","kind":"asserted","statement":"You hold the rights to every statement you will share with us.","grade":"evidence"}],
+"subcontracting":{`).Replace(text)
+	offer := signedBy(document(text), sow.Provider, "stonework", "2026-10-28T14:02:11Z")
+	d.engagement("e_0", offer, nil, us, them, func(v *approvals.EngagementView) {
+		v.Kind, v.State, v.Waiting, v.SeatFixed = approvals.KindOffer, sow.StandingProposal, []approvals.Waiting{approvals.WaitCountersign}, false
+		v.Versions[0].State = sow.StandingProposal
+		v.Parties = v.Parties[:1]
+		v.Moves = []approvals.Move{{What: "complete", Digest: offer.Digest(), By: sow.ByPerson}, {What: "preauthorise", Digest: offer.Digest(), By: sow.ByPerson}}
+	})
+	d.SoW.Completed = Contracts().SoW.Views["e_0"]
+	d.SoW.Completed.ID = "e_9"
+	d.SoW.Views["e_9"] = d.SoW.Completed
+	for name, raw := range Contracts().SoW.Copies {
+		d.SoW.Copies[name] = raw
+	}
+	d.Items = []approvals.Item{{ID: "e_0", Kind: approvals.ItemSoW, Agent: "support-sender", Since: ago(time.Hour), Merged: 1, Stem: offer.ID(), Wants: approvals.WaitCountersign}}
+	return d
+}
+
 // ManyContracts is Contracts with n rows more in its list.
 func ManyContracts(n int) *Desk {
 	d := Contracts()

@@ -570,6 +570,19 @@ func views() []view {
 			d.SoW.Views["e_0"] = v
 			return d
 		}, size: contract, do: func(s *stage) { s.contract("e_0") }},
+		{name: "sheet-sow-offer", desk: fakedesk.Offers, size: contract, do: func(s *stage) { s.contract("e_0") }},
+		{name: "sheet-sow-fill", desk: fakedesk.Offers, size: contract, do: func(s *stage) {
+			s.contract("e_0")
+			s.wait()
+			s.press("Fill the seat")
+			s.take("Fill the seat")
+		}},
+		{name: "sheet-sow-allow", desk: fakedesk.Offers, size: contract, do: func(s *stage) {
+			s.contract("e_0")
+			s.wait()
+			s.press("Allow in advance")
+			s.take("Let support-sender accept")
+		}},
 		{name: "amendment", desk: fakedesk.Contracts, size: contract, do: func(s *stage) { s.contract("e_1") }},
 		{name: "amendment-deny", desk: fakedesk.Contracts, size: contract, do: func(s *stage) {
 			s.contract("e_1")

@@ -368,7 +368,7 @@ func (w *walker) scope() {
 	s := w.root().get("scope")
 	c := w.clause("scope", "Scope")
 	c.Grade = s.grade()
-	c.fact("scope.offerings", "Offerings", s.get("offerings"), at.list)
+	c.list("scope.offerings", "Offerings", s.get("offerings"))
 	for _, side := range []struct{ member, name, key string }{{"in_scope", "For example", "scope.in"}, {"out_of_scope", "Not, for example", "scope.out"}} {
 		for _, e := range s.get("examples").get(side.member).items() {
 			c.fact(side.key, side.name, e, at.text)
@@ -685,7 +685,7 @@ func (w *walker) confidentiality() {
 
 	where := w.clause("processors", "Where content goes")
 	where.Counted = false
-	where.fact("data.where", "Processed in", v.get("processed_in"), at.list)
+	where.list("data.where", "Processed in", v.get("processed_in"))
 	list := v.get("processors")
 	if list.v.Kind() == jcs.Array && list.v.Len() == 0 {
 		list.take()
@@ -704,7 +704,7 @@ func (w *walker) confidentiality() {
 		}
 		where.row("data.service", s, row)
 		if x := s.get("processed_in"); x.there() {
-			where.Rows = append(where.Rows, Row{Path: x.path, Name: own("it processes in"), Value: x.list()})
+			where.list("", "it processes in", x)
 		} else {
 			where.Rows = append(where.Rows, Row{Kind: Nothing, Name: own("it processes in"), Value: own("not said")})
 		}
@@ -878,7 +878,7 @@ func (w *walker) qualifications() {
 		w.rest(c, q)
 	}
 	if a := w.root().get("assertions"); a.there() {
-		c.Rows = append(c.Rows, Row{Path: a.path, Name: own("The client asserts"), Value: a.list()})
+		c.list("", "The client asserts", a)
 		c.Counted = c.Counted && list.there()
 	}
 	if c.Grade == nil && weakest(grades) == nil {

@@ -107,6 +107,10 @@ func Compare(inForce, proposed *sow.Document, f Facts) *Comparison {
 			for j < len(changes) && whole(changes[j]) == entry && changes[j].Old.Exists() == changes[i].Old.Exists() {
 				j++
 			}
+			if j-i > 12 { // too much for one line
+				delete(named, entry)
+				continue
+			}
 		}
 		d := k.line(entry, changes[i:j])
 		groups[k.heading(d.Path)] = append(groups[k.heading(d.Path)], d)
@@ -179,6 +183,7 @@ type comparer struct {
 	w        *walker
 	old, new *sow.Document
 	money    [2]currency
+	inputs   map[string]*Grade // by name, once one was asked for
 }
 
 // heading is where a line stands.
@@ -566,14 +571,16 @@ func (k *comparer) grade(path string) *Grade {
 		if g := at.get("grade"); g.there() {
 			return k.w.graded(g.v, "inputs")
 		}
-		if key, _, ok := quotedKey(strings.TrimPrefix(path, "inputs[")); ok {
+		if k.inputs == nil {
+			k.inputs = map[string]*Grade{}
 			for _, in := range at.get("inputs").items() {
-				if in.get("name").v.Text() == key {
-					return in.grade()
+				if _, twice := k.inputs[in.get("name").v.Text()]; !twice {
+					k.inputs[in.get("name").v.Text()] = in.grade()
 				}
 			}
 		}
-		return nil
+		key, _, _ := quotedKey(strings.TrimPrefix(path, "inputs["))
+		return k.inputs[key]
 	}
 	return at.get(top).grade()
 }

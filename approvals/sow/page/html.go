@@ -12,7 +12,7 @@ import (
 const style = `:root{color-scheme:light dark;--ink:#15201d;--ink2:#44504b;--ink3:#5f6a65;--paper:#fcfcfa;--line:#cfd4cf;--well:#f0f2ee;--enforced:#11694a;--evidence:#2a5699;--recorded:#675f53;--warn:#8a4b00;--warn-t:#faeed9;--danger:#a2261e;--danger-t:#f8e4e1}
 @media (prefers-color-scheme:dark){:root{--ink:#e9eeeb;--ink2:#b7c1bc;--ink3:#95a09b;--paper:#1a201e;--line:#2f3735;--well:#232a28;--enforced:#6fcf9f;--evidence:#8fb8f3;--recorded:#c6bcab;--warn:#efb65a;--warn-t:#33291a;--danger:#f39b91;--danger-t:#36211e}}
 *{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:14px/20px Inter,system-ui,sans-serif}
-main{max-width:900px;margin:0 auto;padding:24px 28px 60px}h1{font-size:20px;line-height:26px;margin:0 0 4px}h2{font-size:13px;line-height:20px;margin:0}
+main{padding:24px 0 40px}.foot{padding:6px 0 16px;border-top:1px solid var(--line);overflow-wrap:anywhere}h1{font-size:20px;line-height:26px;margin:0 0 4px}h2{font-size:13px;line-height:20px;margin:0}
 .o{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate}.k{font:13px/20px ui-monospace,monospace}
 .q{color:var(--ink2)}.c{color:var(--ink3);font-size:12px;line-height:16px}
 .parties{display:grid;grid-template-columns:1fr 1fr;gap:12px;margin:18px 0}.box{border:1px solid var(--line);border-radius:6px;padding:12px 16px;overflow-wrap:anywhere}
@@ -25,9 +25,10 @@ main{max-width:900px;margin:0 auto;padding:24px 28px 60px}h1{font-size:20px;line
 section{display:grid;grid-template-columns:150px 1fr 110px;gap:0 12px;padding:14px 0;border-top:1px solid var(--line);break-inside:avoid-page}
 section>.g{text-align:right}.r{display:grid;grid-template-columns:200px 1fr auto;gap:0 12px;padding:2px 0}.r.one{grid-template-columns:1fr auto}.r .num{font-variant-numeric:tabular-nums}
 .warn{color:var(--warn)}.none{color:var(--ink3)}.says{grid-column:2/4}
-table{border-collapse:collapse;width:100%}td,th{text-align:left;vertical-align:top;padding:8px 8px 8px 0;border-top:1px solid var(--line);overflow-wrap:anywhere}th{font-weight:500;color:var(--ink3);font-size:12px}
+table{border-collapse:collapse;width:100%}.cmp td,.cmp th{text-align:left;vertical-align:top;padding:8px 8px 8px 0;border-top:1px solid var(--line);overflow-wrap:anywhere}.cmp th{font-weight:500;color:var(--ink3);font-size:12px}
+.whole{max-width:900px;margin:0 auto}.whole>*>tr>td{padding:0 28px}
 footer{border-top:1px solid var(--line);margin-top:24px;padding-top:8px}
-@page{margin:18mm 14mm 22mm}@media print{:root{color-scheme:light}.foot{position:fixed;bottom:-14mm;left:0;right:0;background:var(--paper)}}
+@page{margin:14mm}@media print{:root{color-scheme:light}body{font-size:11px;line-height:16px;background:none}main{padding:0}.whole>*>tr>td{padding:0}.figs b{font-size:20px;line-height:26px}section{grid-template-columns:110px 1fr 100px;break-inside:auto}.g{font-size:11px}.c{font-size:10px}.r{grid-template-columns:150px 1fr auto;break-inside:avoid}.bar i,.n{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 @media (max-width:640px){section,.r,.parties,.figs{grid-template-columns:1fr}.figs>div{border:0;padding:6px 0}}`
 
 // htm writes HTML: text goes through esc alone, and nothing outside becomes
@@ -74,18 +75,19 @@ func gradeHTML(g *Grade) string {
 	return out
 }
 
-// begin writes the head of a file. The title is of ours alone.
-func (h *htm) begin(title string) {
+// begin writes the head of a file. The title is of ours alone; identifier,
+// version and digest stand at the foot.
+func (h *htm) begin(title string, id []Span, version int64, digest string) {
 	h.put("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n")
 	h.put(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">` + "\n")
-	h.put(`<meta name="viewport" content="width=device-width"><title>` + esc(title) + "</title>\n<style>" + style + "</style></head>\n<body><main>\n")
+	h.put(`<meta name="viewport" content="width=device-width"><title>` + esc(title) + "</title>\n<style>" + style + "</style></head>\n<body><table class=\"whole\">\n")
+	// The foot of a table stands on every page that is printed.
+	h.put(fmt.Sprintf("<tfoot><tr><td><div class=\"foot c\">%s, version %s · sha256 %s</div></td></tr></tfoot>\n<tbody><tr><td><main>\n", spans(id), Number(version), esc(digest)))
 }
 
-// end writes the foot, which names the document on every printed page.
-func (h *htm) end(id []Span, version int64, digest string) string {
-	h.put(`<footer class="c">` + esc(LegalStatus()) + `</footer>`)
-	h.put(fmt.Sprintf(`<div class="foot c">%s, version %s · sha256 %s</div>`, spans(id), Number(version), esc(digest)))
-	h.put("\n</main></body></html>\n")
+// end writes the last lines.
+func (h *htm) end() string {
+	h.put(`<footer class="c">` + esc(LegalStatus()) + "</footer>\n</main></td></tr></tbody></table></body></html>\n")
 	return h.b.String()
 }
 
@@ -93,7 +95,7 @@ func (h *htm) end(id []Span, version int64, digest string) string {
 // version and digest stand on every page that is printed.
 func (p *Page) HTML() string {
 	h := &htm{}
-	h.begin("Agent SoW document, version " + Number(p.Version))
+	h.begin("Agent SoW document, version "+Number(p.Version), p.ID, p.Version, p.Digest)
 	h.put("<h1>" + esc(p.Title) + "</h1>\n")
 	h.put(`<div class="q">` + esc(strings.Join(p.Status, " ")) + "</div>\n")
 	h.put(fmt.Sprintf("<div class=\"c\">%s, version %s<br>sha256 of the signed bytes <span class=\"k\">%s</span></div>\n", spans(p.ID), Number(p.Version), esc(p.Digest)))
@@ -173,7 +175,7 @@ func (p *Page) HTML() string {
 	if p.Language.Text != "" {
 		h.put(`<section><h2>Contract language</h2><div class="o">` + plain.HTML(p.Language.Text) + "</div><div></div></section>\n")
 	}
-	return h.end(p.ID, p.Version, p.Digest)
+	return h.end()
 }
 
 func (h *htm) row(r Row) {
@@ -221,11 +223,11 @@ func (h *htm) row(r Row) {
 // HTML is the comparison as one file, as [Page.HTML] is.
 func (c *Comparison) HTML() string {
 	h := &htm{}
-	h.begin(fmt.Sprintf("Agent SoW comparison, version %s and %s", Number(c.InForce), Number(c.Proposed)))
+	h.begin(fmt.Sprintf("Agent SoW comparison, version %s and %s", Number(c.InForce), Number(c.Proposed)), c.ID, c.Proposed, c.Digest)
 	h.put("<h1>" + esc(c.Head()) + "</h1>\n")
 	h.put(fmt.Sprintf(`<div class="c">%s<br>version %s, sha256 %s<br>version %s, sha256 %s</div>`, spans(c.ID), Number(c.InForce), esc(c.InForceDigest), Number(c.Proposed), esc(c.Digest)))
 	for _, g := range c.Groups {
-		h.put(fmt.Sprintf("<table><tr><th></th><th>%s</th><th>Version %s, in force</th><th>Version %s, proposed</th><th>For you</th><th>Grade</th></tr>\n", esc(g.Title), Number(c.InForce), Number(c.Proposed)))
+		h.put(fmt.Sprintf("<table class=\"cmp\"><tr><th></th><th>%s</th><th>Version %s, in force</th><th>Version %s, proposed</th><th>For you</th><th>Grade</th></tr>\n", esc(g.Title), Number(c.InForce), Number(c.Proposed)))
 		for _, d := range g.Lines {
 			class := "q"
 			if d.Warn {
@@ -239,5 +241,5 @@ func (c *Comparison) HTML() string {
 	for _, s := range c.Consequences {
 		h.put(`<div class="n">` + esc(s) + "</div>\n")
 	}
-	return h.end(c.ID, c.Proposed, c.Digest)
+	return h.end()
 }

@@ -101,3 +101,30 @@ func walk(t *testing.T, file string, f func(*html.Node)) {
 		}
 	}
 }
+
+// TestHTMLNamesTheDocumentAtTheFoot: the foot of a table is printed on every
+// page.
+func TestHTMLNamesTheDocumentAtTheFoot(t *testing.T) {
+	docs := samples(t)
+	d := parse(t, docs["../testdata/docs/fixed-fee-engagement.json"])
+	p := page.Of(d, facts(d, sow.Client))
+	text := ""
+	walk(t, p.HTML(), func(n *html.Node) {
+		if n.Data != "tfoot" {
+			return
+		}
+		for x := range n.Descendants() {
+			if x.Type == html.TextNode {
+				text += x.Data
+			}
+		}
+	})
+	for _, want := range []string{d.ID(), "version 1", d.Digest()} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the foot reads %q", text)
+		}
+	}
+	if !strings.Contains(p.HTML(), "Whether and how it binds anybody") {
+		t.Error("the sentence about the law is not there")
+	}
+}

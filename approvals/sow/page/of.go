@@ -89,14 +89,17 @@ func (w *walker) parts(p *Page) {
 			out.Key = signed.Key
 		}
 		switch {
+		case out.Blank:
+			out.Known = "nobody yet"
+			if out.Ours {
+				out.Known = "You can fill it."
+			}
 		case out.Ours && known.How == "":
 			out.Known = "your key, held by this vault"
 		case known.How != "":
 			out.Known = known.How
 		case out.Key != "":
 			out.Known, out.Warn = "a key this vault does not know. It may not be theirs.", true
-		case out.Blank:
-			out.Known = "nobody yet: the seat is open"
 		default:
 			out.Known, out.Warn = "no owner’s key is known", true
 		}
@@ -127,17 +130,7 @@ func (w *walker) bar(p *Page) {
 	}
 	b := &p.Bar
 	for _, c := range p.Clauses {
-		if !c.Counted {
-			continue
-		}
-		g := c.Grade
-		if g == nil {
-			var grades []*Grade
-			for _, r := range c.Rows {
-				grades = append(grades, r.Grade)
-			}
-			g = weakest(grades)
-		}
+		g := c.Counts()
 		if g == nil {
 			continue
 		}

@@ -192,6 +192,22 @@ type Clause struct {
 	Counted bool
 }
 
+// Counts returns the grade with which a clause counts in the bar: its own, else
+// the weakest of its rows; nil for one that does not count.
+func (c Clause) Counts() *Grade {
+	switch {
+	case !c.Counted:
+		return nil
+	case c.Grade != nil:
+		return c.Grade
+	}
+	var grades []*Grade
+	for _, r := range c.Rows {
+		grades = append(grades, r.Grade)
+	}
+	return weakest(grades)
+}
+
 // Record is a signature record beside the document.
 type Record struct {
 	Role     []Span

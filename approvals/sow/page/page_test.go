@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/derive/jcs"
@@ -488,4 +490,197 @@ func TestCompareSample(t *testing.T) {
 		}
 	}
 	t.Log("\n" + c.Text())
+}
+
+func TestAmounts(t *testing.T) {
+	for _, c := range []struct {
+		n        int64
+		currency string
+		want     string
+	}{
+		{2500000, "XCR", "2.50 XCR"}, {40000000, "XCR", "40.00 XCR"}, {1, "XCR", "0.000001 XCR"}, {1500, "XCR", "0.0015 XCR"}, {0, "XCR", "0.00 XCR"},
+		{1250000, "EUR", "12,500.00 EUR"}, {5, "USD", "0.05 USD"}, {1234567, "JPY", "1,234,567 JPY"}, {1234567, "KWD", "1,234.567 KWD"}, {1234500, "KWD", "1,234.50 KWD"},
+		{1234567, "QQQ", "1,234,567 smallest units of QQQ"}, {7, "", "7 of no stated currency"}, {1<<53 - 1, "XCR", "9,007,199,254.740991 XCR"},
+		{7, "eur", "7 smallest units of eur"}, {7, "E\u202eR", "7 smallest units of “E<U+202E>R”"},
+	} {
+		if got := page.Money(c.n, c.currency); got != c.want {
+			t.Errorf("%d of %q is %q, not %q", c.n, c.currency, got, c.want)
+		}
+		if n, ok := page.ParseAmount(page.Plain(c.n, c.currency), c.currency); !ok || n != c.n {
+			t.Errorf("%d of %q is read back as %d, %v", c.n, c.currency, n, ok)
+		}
+	}
+	for _, bad := range []string{"", ".", "-1", "1.005", "1e3", "1 000", "٣", "0x10", "99999999999999999", "1.2.3", "90071992547409.93"} {
+		if n, ok := page.ParseAmount(bad, "EUR"); ok {
+			t.Errorf("%q is read as %d", bad, n)
+		}
+	}
+	for text, want := range map[string]int64{"12.50": 1250, "1,250": 125000, " 7 ": 700, "0.1": 10, "3.": 300, "1.5000": 150} {
+		if n, ok := page.ParseAmount(text, "EUR"); !ok || n != want {
+			t.Errorf("%q is read as %d, %v", text, n, ok)
+		}
+	}
+}
+
+func TestLengthsAndInstants(t *testing.T) {
+	for ms, want := range map[int64]string{0: "no time", 14400000: "4 hours", 1209600000: "2 weeks", 90061000: "1 day 1 hour 1 minute 1 second", 604800000: "1 week", 2592000000: "30 days"} {
+		if got := page.Length(ms); got != want {
+			t.Errorf("%d ms is %q, not %q", ms, got, want)
+		}
+	}
+	if got := page.At(1793000005000); got != "26 October 2026, 07:33:25 UTC" {
+		t.Error(got)
+	}
+}
+
+// TestWhatThePageSays holds single sentences of it: each row changes one thing
+// of a document and names what must then stand on the page, and what must not.
+func TestWhatThePageSays(t *testing.T) {
+	docs := samples(t)
+	change := func(name string, f func(map[string]any)) *sow.Document {
+		var tree map[string]any
+		if err := json.Unmarshal(docs["../testdata/docs/"+name+".json"], &tree); err != nil {
+			t.Fatal(err)
+		}
+		f(tree)
+		b, err := json.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parse(t, b)
+	}
+	get := func(m map[string]any, name string) map[string]any { return m[name].(map[string]any) }
+	for _, c := range []struct {
+		what  string
+		doc   *sow.Document
+		facts page.Facts
+		want  string
+		never string
+	}{
+		{"silence about the way is no link", change("fixed-fee-engagement", func(m map[string]any) { delete(m["inputs"].([]any)[2].(map[string]any), "via") }), page.Facts{Ours: sow.Client},
+			"how is not said. Ask before you sign.", "by link"},
+		{"an unknown way is carried", change("fixed-fee-engagement", func(m map[string]any) { m["inputs"].([]any)[2].(map[string]any)["via"] = "carrier_pigeon" }), page.Facts{},
+			"by carrier_pigeon: not a way the vault knows", ""},
+		{"a mandate is cited", change("fixed-fee-engagement", func(map[string]any) {}), page.Facts{}, "Cited; this vault has not checked it.", "checks were made"},
+		{"a mandate is checked", change("fixed-fee-engagement", func(map[string]any) {}), page.Facts{MandateChecked: func(string) bool { return true }}, "What a court would say is another matter.", "has not checked it"},
+		{"presence is no reading", change("fixed-fee-engagement", func(map[string]any) {}), page.Facts{}, "it does not show that anything was read", "understood"},
+		{"rights nobody stated", change("fixed-fee-engagement", func(map[string]any) {}), page.Facts{}, "A right that is not stated is not granted.", "non_exclusive"},
+		{"an empty list of services is a statement", change("fixed-fee-engagement", func(m map[string]any) { get(m, "confidentiality")["processors"] = []any{} }), page.Facts{}, "an empty list: content goes to none", "neither some nor none"},
+		{"no list of services is none", change("fixed-fee-engagement", func(m map[string]any) { delete(get(m, "confidentiality"), "processors") }), page.Facts{}, "not said, which is neither some nor none", "content goes to none"},
+		{"no ceiling is no limit", change("fixed-fee-engagement", func(m map[string]any) { delete(get(m, "price"), "ceiling") }), page.Facts{Ours: sow.Client}, "You pay at most             no limit", "30.00 XCR"},
+		{"nothing is charged", change("no-charge-engagement", func(map[string]any) {}), page.Facts{Ours: sow.Client}, "nothing; no charge; a charge is refused", "settlement record"},
+		{"a label that lies about its divisor", change("time-and-materials-engagement", func(m map[string]any) { get(m, "price")["schedule"].([]any)[0].(map[string]any)["per"] = 10.0 }), page.Facts{},
+			"The label says 1,000; the price counts 10.", ""},
+		{"a grade that is not earned", change("fixed-fee-engagement", func(map[string]any) {}), page.Facts{}, "■ Enforced, earned here: ◆ Evidence", ""},
+		{"a grade that is no grade", change("fixed-fee-engagement", func(m map[string]any) { get(m, "scope")["grade"] = "ironclad" }), page.Facts{}, "“\"ironclad\"” (not a grade)", ""},
+		{"an open offer", change("standing-proposal", func(map[string]any) {}), page.Facts{Ours: sow.Client}, "Runs for                    6 months", ""},
+		{"a condition one asserts of oneself", change("standing-proposal", func(map[string]any) {}), page.Facts{}, "you say it of yourself; nobody checks it", ""},
+		{"no arbiter is named", change("time-and-materials-engagement", func(m map[string]any) { delete(get(get(m, "disputes"), "arbiter"), "agent") }), page.Facts{}, "nobody is named", ""},
+		{"no time to leave", change("fixed-fee-engagement", func(m map[string]any) { delete(m, "termination") }), page.Facts{Ours: sow.Client}, "no notice stated; only for cause, or when it ends", "48 hours"},
+		{"an instant in another spelling", change("fixed-fee-engagement", func(m map[string]any) { m["ends_at"] = "2027-04-01T02:00:00+02:00" }), page.Facts{}, "1 April 2027, 00:00 UTC, written 2027-04-01T02:00:00+02:00", ""},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			text := page.Of(c.doc, c.facts).Text()
+			flat := strings.Join(strings.Fields(text), " ")
+			if !strings.Contains(flat, strings.Join(strings.Fields(c.want), " ")) {
+				t.Errorf("%q is not on the page", c.want)
+			}
+			if c.never != "" && strings.Contains(flat, c.never) {
+				t.Errorf("%q is on the page", c.never)
+			}
+		})
+	}
+}
+
+// TestOwnLanguage: a document under the vault's own language has sentences, one
+// that only has its name has not.
+func TestOwnLanguage(t *testing.T) {
+	docs := samples(t)
+	ours, text, err := page.OwnLanguage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	under := func(hash string) *page.Page {
+		var tree map[string]any
+		if err := json.Unmarshal(docs["../testdata/docs/fixed-fee-engagement.json"], &tree); err != nil {
+			t.Fatal(err)
+		}
+		tree["language"] = map[string]any{"id": ours.ID, "version": ours.Version, "sha256": hash}
+		b, err := json.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.Of(parse(t, b), page.Facts{Ours: sow.Client})
+	}
+	says := func(p *page.Page) (n int) {
+		for _, c := range p.Clauses {
+			for _, r := range c.Rows {
+				if len(r.Says) > 0 {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	p := under(ours.SHA256)
+	if n := says(p); n < 30 || !p.Language.Own || p.Language.Banner != "" {
+		t.Errorf("%d sentences, %+v", n, p.Language)
+	}
+	if flat := strings.Join(strings.Fields(p.Text()), " "); !strings.Contains(flat, "The client pays 1.80 XCR per task of reconcile-supplier-statement.") {
+		t.Error("the sentence about the rate is not there:\n", p.Text())
+	}
+	other := under(strings.Repeat("0", 64))
+	if says(other) != 0 || other.Language.Own || other.Language.Banner == "" {
+		t.Error("another text of the same name is taken for ours")
+	}
+	if sow.LanguageHash(text) != "0f0244ea421e42d5f8371acb1980242a61a5c0d4ecde20bba23ac5c838e740f8" {
+		t.Error("the text of a published language has changed: ", sow.LanguageHash(text))
+	}
+}
+
+func TestLanguageTextThatWasBrought(t *testing.T) {
+	docs := samples(t)
+	var tree map[string]any
+	if err := json.Unmarshal(docs["../testdata/docs/fixed-fee-engagement.json"], &tree); err != nil {
+		t.Fatal(err)
+	}
+	text := "Each party keeps what is its own.\n"
+	tree["language"].(map[string]any)["sha256"] = sow.LanguageHash([]byte(text))
+	b, err := json.Marshal(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := parse(t, b)
+	if p := page.Of(d, page.Facts{LanguageText: []byte(text)}); p.Language.Text != text || !strings.Contains(p.Text(), "Each party keeps what is its own.") {
+		t.Error("the text that was brought is not on the page")
+	}
+	for _, wrong := range []string{text + " ", "another", strings.TrimSpace(text)} {
+		if p := page.Of(d, page.Facts{LanguageText: []byte(wrong)}); p.Language.Text != "" {
+			t.Errorf("%q is shown as the text that was signed", wrong)
+		}
+	}
+}
+
+// FuzzPage: whatever parses has a page that a terminal can show and that is
+// inert as HTML.
+func FuzzPage(f *testing.F) {
+	for _, raw := range samples(f) {
+		f.Add(raw)
+	}
+	f.Add([]byte(`{}`))
+	f.Add([]byte(`{"inputs":[null,{"name":1}],"price":[],"parties":{"provider":[]},"confidentiality":{"processors":{}}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		d, err := sow.Parse(raw)
+		if err != nil || len(raw) > 1<<16 {
+			return
+		}
+		p := page.Of(d, facts(d, sow.Client))
+		plainText(t, p.Text())
+		walk(t, p.HTML(), func(n *html.Node) {
+			if n.Data == "script" || n.Data == "img" {
+				t.Errorf("an element %s", n.Data)
+			}
+		})
+		plainText(t, page.Compare(d, d, page.Facts{}).Text())
+	})
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -256,6 +257,24 @@ func (c *Clause) fact(key, name string, a at, value func(at) []Span, more ...Spa
 	return r
 }
 
+// short is how many entries of a list stand in one row.
+const short = 8
+
+// list is a fact whose value is a list of texts; the entries of a long one have
+// rows of their own.
+func (c *Clause) list(key, name string, a at) {
+	if a.v.Kind() != jcs.Array || a.v.Len() <= short {
+		c.fact(key, name, a, at.list)
+		return
+	}
+	for i, e := range a.items() {
+		r := Row{Path: e.path, Name: own(fmt.Sprintf("%s, %s", name, Number(int64(i+1)))), Value: e.text()}
+		c.Rows = append(c.Rows, r)
+		a.w.say(key, &c.Rows[len(c.Rows)-1])
+	}
+	a.take()
+}
+
 func (c *Clause) row(key string, a at, r Row) *Row {
 	r.Path = a.path
 	c.Rows = append(c.Rows, r)
@@ -266,11 +285,6 @@ func (c *Clause) row(key string, a at, r Row) *Row {
 
 func (c *Clause) remark(text ...Span) *Row {
 	c.Rows = append(c.Rows, Row{Kind: Remark, Value: text})
-	return &c.Rows[len(c.Rows)-1]
-}
-
-func (c *Clause) caution(text ...Span) *Row {
-	c.Rows = append(c.Rows, Row{Kind: Caution, Value: text, Warn: true})
 	return &c.Rows[len(c.Rows)-1]
 }
 

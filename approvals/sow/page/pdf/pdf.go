@@ -52,7 +52,6 @@ var (
 	strong   = style{"bold", 9.5, ink}
 	quiet    = style{"sans", 9.5, ink2}
 	caption  = style{"sans", 8, ink3}
-	mono     = style{"mono", 8.5, ink}
 	errWrite = errors.New("write the PDF file")
 )
 

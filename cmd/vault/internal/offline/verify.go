@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"vault/approvals/receipt"
+	"vault/approvals/sow/bundle"
 	"vault/derive/confirm"
 	"vault/derive/envelope"
 	"vault/derive/jcs"
@@ -64,6 +65,8 @@ func (v *verifier) run() error {
 		switch {
 		case len(v.payloads) == 0:
 			return usage("the payload that was signed is missing")
+		case len(v.signatures) == 0 && isSoW(v.payloads[0].raw):
+			return usage("this is an Agent SoW document, or a bundle of one: give it to vault sow verify")
 		case len(v.signatures) == 0:
 			return usage("the signature over the payload is missing")
 		case len(v.records) == 0 && v.pins.Address == "":
@@ -103,6 +106,12 @@ func (v *verifier) run() error {
 		v.evidence(p)
 	}
 	return nil
+}
+
+// isSoW says that a file is of another family than this package checks.
+func isSoW(raw []byte) bool {
+	p, err := jcs.Parse(raw, jcs.SoW)
+	return err == nil && (bundle.Is(p) || p.Get("sow").Exists() && p.Get("parties").Exists())
 }
 
 func (v *verifier) check(file, name string, ok bool, detail string) {

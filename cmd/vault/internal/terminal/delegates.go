@@ -27,7 +27,7 @@ func delegateCommands() []command {
 		{"pause", "N", "stop delegate N at once", (*Surface).pause},
 		{"resume", "N", "let a paused delegate go on; a passkey confirms it", (*Surface).resume},
 		{"undelegate", "N", "revoke delegate N for good", (*Surface).undelegate},
-		{"bring", "FILE", "bring in a delegate that this vault's keys signed elsewhere; it is not in force before admit", (*Surface).bring},
+		{"import", "FILE", "bring in a delegate that this vault's keys signed elsewhere; it is not in force before admit", (*Surface).bringDelegate},
 		{"admit", "N KEYS", "let KEYS keys be minted under a delegate that was brought in; a passkey confirms it", (*Surface).admit},
 		{"material", "N FILE", "let the mint material of delegate N's domain out, sealed; a passkey confirms it", (*Surface).material},
 	}
@@ -249,7 +249,7 @@ func (s *Surface) undelegate(ctx context.Context, args []string) error {
 	return s.console.Print(p.String())
 }
 
-func (s *Surface) bring(ctx context.Context, args []string) error {
+func (s *Surface) bringDelegate(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return s.console.Print("Type the delegate's file after it.\n")
 	}
