@@ -515,26 +515,28 @@ func (s *Signer) mintSays(e journal.Entry, a keys.Act) ([]string, error) {
 		}
 		return append(first, permit.DelegateSays(d, domain.Info().DomainID(), quoted)...), nil
 	}
-	ofRow := func() (out []string) {
-		for _, p := range a.Permits {
-			d, err := permit.ParseDelegate(p.Body)
-			if err == nil && d.Name != "" {
-				out = append(out, "Your name for the bot: "+quoted(d.Name))
-			}
-			if err == nil && d.WhileAway {
-				out = append(out, "It goes on while the screen is locked.")
-			}
+	ofRow := func(digest string) (out []string) {
+		p, err := row(a, digest)
+		if err != nil {
+			return nil // the guard has found it
+		}
+		d, err := permit.ParseDelegate(p.Body)
+		if err == nil && d.Name != "" {
+			out = append(out, "Your name for the bot: "+quoted(d.Name))
+		}
+		if err == nil && d.WhileAway {
+			out = append(out, whileAway)
 		}
 		return out
 	}
 	switch b := e.Decoded().(type) {
 	case journal.DelegateIssued:
 		out, err := delegate(b.DomainHash, "Let bots have capabilities minted, without asking you each time.")
-		return append(out, ofRow()...), err
+		return append(out, ofRow(b.PermitSHA256)...), err
 	case journal.DelegateAdmitted:
 		out, err := delegate(b.DomainHash, "Admit a delegate of which is not known here what was minted under it before.",
 			"Here, capabilities to be minted at most: "+strconv.FormatInt(b.Mints, 10))
-		return append(out, ofRow()...), err
+		return append(out, ofRow(b.PermitSHA256)...), err
 	case journal.DelegateResumed:
 		known, _ := s.state.Delegate(b.Delegate)
 		return delegate(known.DomainHash, "Resume a paused delegate.")

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -115,10 +116,22 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return append([]string{
+		p, err := row(a, b.PermitSHA256)
+		if err != nil {
+			return nil, err
+		}
+		g, err := permit.ParseGrant(p.Body)
+		if err != nil {
+			return nil, errPermitForm
+		}
+		out := []string{
 			"Grant " + s.clientWords(b.Client) + " signatures without asking, whatever the payload says.",
 			fmt.Sprintf("At most %d uses, until %s.", b.Uses, when(b.NotAfter)),
-		}, envelopeSays(env, domain.Info().DomainID())...), nil
+		}
+		if g.WhileAway {
+			out = append(out, whileAway)
+		}
+		return append(out, envelopeSays(env, domain.Info().DomainID())...), nil
 	case journal.ActionSigned:
 		env, domain, err := s.envelope(a.Envelope, b.EnvelopeHash, b.DomainHash)
 		if err != nil {
@@ -184,17 +197,7 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := []string{"Change the rules for what needs a passkey. Some things will need only a click.", fmt.Sprintf("Rules afterwards: %d", len(next.Rules))}
-		for _, r := range next.Rules {
-			out = append(out, "Rule: "+ruleWords(r))
-		}
-		for _, r := range s.sealed.policy.Rules.Rules {
-			out = append(out, "Until now: "+ruleWords(r))
-		}
-		for _, c := range next.Ordinary {
-			out = append(out, "Ordinary class: "+quoted(c))
-		}
-		return out[:min(len(out), confirm.MaxLines)], nil
+		return policySays(s.sealed.policy.Rules, next), nil
 	case journal.SoWSigned, journal.SoWActSigned, journal.SoWPreauthorised:
 		return s.sowSays(e, a)
 	}
@@ -221,6 +224,46 @@ func payloadSays(text string) []string {
 		out, text = append(out, "  "+safe(line)), text[len(line):]
 	}
 	return out
+}
+
+// whileAway is what a row of a grant or delegate can say beyond its numbers.
+const whileAway = "It goes on while the screen is locked."
+
+// policySays names what both policies ask for: within their bounds these are fewer lines than a context may have.
+func policySays(now, next permit.Policy) []string {
+	out := []string{"Change the rules for what needs a passkey. Some things will need only a click.", fmt.Sprintf("Rules afterwards: %d", len(next.Rules))}
+	for _, r := range next.Rules {
+		out = append(out, "Rule: "+ruleWords(r))
+	}
+	for _, r := range now.Rules {
+		out = append(out, "Until now: "+ruleWords(r))
+	}
+	if now.SoWFloor != next.SoWFloor {
+		out = append(out, "Your signature under agreements, until now: "+floorWords[now.SoWFloor],
+			"Your signature under agreements, afterwards: "+floorWords[next.SoWFloor])
+	}
+	for _, c := range next.Ordinary {
+		if slices.Contains(now.Ordinary, c) {
+			out = append(out, "Ordinary class, as until now: "+quoted(c))
+		} else {
+			out = append(out, "Ordinary class from now on: "+quoted(c))
+		}
+	}
+	gone := 0
+	for _, c := range now.Ordinary {
+		if !slices.Contains(next.Ordinary, c) {
+			gone++
+		}
+	}
+	if gone > 0 { // they need more from now on, not less
+		out = append(out, fmt.Sprintf("Classes that are ordinary no more: %d", gone))
+	}
+	return out
+}
+
+// floorWords are the owner's floors.
+var floorWords = map[string]string{
+	"": "as each document says", "person": "always yours, never an agent’s alone", "agent_then_person": "your agent asks, then you",
 }
 
 func ruleWords(r permit.Rule) string {

@@ -21,8 +21,8 @@ type Confirmed struct {
 	// Document and Role are those of the kinds whose rule asks for them.
 	Document *confirm.Document
 	Role     string
-	// Body is, of these kinds, the entry's body without the record: seat and counterparty stand in no context, and are not to
-	// be exchanged between the asking and the doing.
+	// Body is the entry's body without the record wherever the digest is a document's: what stands in the entry beside that
+	// document stands in no context, and is not to be exchanged between the asking and the doing.
 	Body string
 }
 
@@ -32,13 +32,21 @@ type Confirmed struct {
 func (e Entry) Confirmation() (Confirmed, bool) {
 	switch b := e.decoded.(type) {
 	case ClientPaired:
-		return Confirmed{Kind: confirm.ClientPair, Digest: b.PermitSHA256[2:], Record: b.Confirmation}, true
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofDocument(confirm.ClientPair, b.PermitSHA256[2:], b, record), true
 	case GrantMade:
-		return Confirmed{Kind: confirm.GrantMake, Digest: b.PermitSHA256[2:], Record: b.Confirmation}, true
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofDocument(confirm.GrantMake, b.PermitSHA256[2:], b, record), true
 	case MomentResolved:
-		return Confirmed{Kind: confirm.MomentResolution, Digest: strings.TrimPrefix(b.ResolutionDigest, "sha256:"), Record: b.Confirmation}, true
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofDocument(confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), b, record), true
 	case MomentDeclined:
-		return Confirmed{Kind: confirm.MomentResolution, Digest: strings.TrimPrefix(b.ResolutionDigest, "sha256:"), Record: b.Confirmation}, true
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofDocument(confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), b, record), true
 	case RequestAnswered:
 		record := b.Confirmation
 		b.Confirmation = ""
@@ -72,7 +80,7 @@ func (e Entry) Confirmation() (Confirmed, bool) {
 		b.Confirmation = ""
 		return ofAct(confirm.InstanceReadmit, b, record), true
 	case ActConfirmed:
-		if confirm.Kind(b.Act) == confirm.CardExport {
+		if confirm.Kind(b.Act) == confirm.CardExport { // all that its entry says is in the digest
 			return Confirmed{Kind: confirm.CardExport, Digest: b.Digest[2:], Record: b.Confirmation}, true
 		}
 		c := ofAct(confirm.Kind(b.Act), OwnerAct{b.From, b.To}, b.Confirmation)
@@ -154,4 +162,10 @@ func ofAct(kind confirm.Kind, body any, record string) Confirmed {
 	act := CanonicalAct(kind, body)
 	sum := sha256.Sum256(act)
 	return Confirmed{Kind: kind, Digest: hex.EncodeToString(sum[:]), Act: act, Record: record}
+}
+
+// ofDocument is of a kind whose digest is that of a document, 64 hex digits.
+func ofDocument(kind confirm.Kind, digest string, body any, record string) Confirmed {
+	raw, _ := jcs.Marshal(body, jcs.Binding) // it was canonical JSON before
+	return Confirmed{Kind: kind, Digest: digest, Record: record, Body: string(raw)}
 }

@@ -180,7 +180,9 @@ var mintBodies = map[Kind]func(*strict.Object) any{
 func mintConfirmation(decoded any) (Confirmed, bool) {
 	switch b := decoded.(type) {
 	case DelegateIssued:
-		return Confirmed{Kind: confirm.MintDelegate, Digest: b.Delegate[2:], Record: b.Confirmation}, true
+		record := b.Confirmation
+		b.Confirmation = ""
+		return ofDocument(confirm.MintDelegate, b.Delegate[2:], b, record), true
 	case DelegateAdmitted:
 		record := b.Confirmation
 		b.Confirmation = ""

@@ -228,8 +228,9 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 // sowConfirmation is [Entry.Confirmation] of the kinds of this file.
 func (e Entry) sowConfirmation() (Confirmed, bool) {
 	of := func(kind confirm.Kind, digest, record, sow string, version int64, role string, body any) (Confirmed, bool) {
-		raw, _ := jcs.Marshal(body, jcs.Binding) // it was canonical JSON before
-		return Confirmed{Kind: kind, Digest: digest[2:], Record: record, Document: &confirm.Document{ID: sow, Version: version}, Role: role, Body: string(raw)}, true
+		c := ofDocument(kind, digest[2:], body, record)
+		c.Document, c.Role = &confirm.Document{ID: sow, Version: version}, role
+		return c, true
 	}
 	switch b := e.decoded.(type) {
 	case SoWSigned:

@@ -1,0 +1,175 @@
+package sign
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"vault/approvals/journal"
+	"vault/approvals/keys"
+	"vault/approvals/moment"
+	"vault/approvals/permit"
+	"vault/derive/confirm"
+)
+
+// TestExchangedAfterTheAsking offers a confirmation for another act than the page spoke of, where the digest in its
+// context, which is a document's, is the same: nothing that the entry says may differ.
+func TestExchangedAfterTheAsking(t *testing.T) {
+	t.Run("an option that was confirmed without its signing envelope", func(t *testing.T) {
+		d := open(t)
+		d.browse()
+		d.enrol()
+		env := momentOf(t, "which?")
+		_, signing := d.action(d.fields(), momentAction)
+		with, lie := d.resolved(env, signing.Envelope)
+		plain, act := with, lie
+		act.Behind = []byte(fmt.Sprintf(`[{"option":0,"action":%s}]`, momentAction))
+		behind, err := moment.ParseBehind(act.Behind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sheet, err := moment.NewSheet(env, behind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain.SheetDigest, plain.SignWith = sheet.Digest(), ""
+		by := func(b journal.MomentResolved) func(string) any {
+			return func(record string) any { b.By, b.Confirmation = "passkey", record; return b }
+		}
+		id, record := d.ask(journal.KindMomentResolved, act, by(plain))
+		lie.Confirmation = id
+		d.refused(keys.CodeOtherAct, journal.KindMomentResolved, by(with)(record), lie)
+		d.confirmed(journal.KindMomentResolved, act, by(plain))
+	})
+	t.Run("the same moment of another session", func(t *testing.T) {
+		d := open(t)
+		d.browse()
+		d.enrol()
+		env := momentOf(t, "which?")
+		_, signing := d.action(d.fields(), momentAction)
+		body, act := d.resolved(env, signing.Envelope)
+		other := body
+		other.Session, other.Moment = "s2", journal.MomentID(d.clientID, "s2", env.Digest())
+		by := func(b journal.MomentResolved) func(string) any {
+			return func(record string) any { b.By, b.Confirmation = "passkey", record; return b }
+		}
+		id, record := d.ask(journal.KindMomentResolved, act, by(body))
+		act.Confirmation = id
+		d.refused(keys.CodeOtherAct, journal.KindMomentResolved, by(other)(record), act)
+	})
+	t.Run("a decline of another session", func(t *testing.T) {
+		d := open(t)
+		d.browse()
+		d.enrol()
+		env := momentOf(t, "which?")
+		_, signing := d.action(d.fields(), momentAction)
+		resolved, act := d.resolved(env, signing.Envelope)
+		r := env.Decline()
+		act.Payload = r.Canonical()
+		by := func(session string) func(string) any {
+			return func(record string) any {
+				return journal.MomentDeclined{
+					Moment: journal.MomentID(d.clientID, session, env.Digest()), Client: d.clientID, Session: session, EnvelopeDigest: env.Digest(),
+					SheetDigest: resolved.SheetDigest, ResolutionDigest: r.Digest(), Confirmation: record,
+				}
+			}
+		}
+		id, record := d.ask(journal.KindMomentDeclined, act, by("s1"))
+		act.Confirmation = id
+		d.refused(keys.CodeOtherAct, journal.KindMomentDeclined, by("s2")(record), act)
+		act.Confirmation = ""
+		d.confirmed(journal.KindMomentDeclined, act, by("s1"))
+	})
+	t.Run("the row of a delegate", func(t *testing.T) {
+		d := openMint(t)
+		m := d.body(d.form())
+		b, row, act := d.issuing(m)
+		of := func(row permit.Delegate) (func(string) any, keys.Act) {
+			body, a := b, act
+			raw := encode(t, row)
+			a.Permits, body.PermitSHA256 = []keys.Permit{{Body: raw}}, permit.SHA256(raw)
+			return func(record string) any { body.Confirmation = record; return body }, a
+		}
+		shown, asked := of(row)
+		row.WhileAway = true
+		other, lie := of(row)
+		id, record := d.ask(journal.KindDelegateIssued, asked, shown)
+		lie.Confirmation = id
+		d.refused(keys.CodeOtherAct, journal.KindDelegateIssued, other(record), lie)
+	})
+}
+
+// TestPageNamesWhatIsGiven: what a row or a policy gives beyond its numbers stands on the page too.
+func TestPageNamesWhatIsGiven(t *testing.T) {
+	d := open(t)
+	b := d.browse()
+	d.enrol()
+	says := func(kind journal.Kind, act keys.Act, body func(string) any) string {
+		t.Helper()
+		d.ask(kind, act, body)
+		said := b.saidLast(t)
+		if err := d.signer.Stop(t.Context(), d.signer.ceremony.id); err != nil {
+			t.Fatal(err)
+		}
+		return said
+	}
+	a, act := d.action(d.fields(), `{"note":1}`)
+	_, row := d.grantRow(a, 5)
+	row.By, row.WhileAway = "passkey", true
+	raw := encode(t, row)
+	act.Permits = append(act.Permits, keys.Permit{Body: raw})
+	said := says(journal.KindGrantMade, act, func(record string) any {
+		return journal.GrantMade{
+			Grant: row.ID, Client: row.Client, EnvelopeHash: row.EnvelopeHash, Uses: row.Uses, NotAfter: row.NotAfter, By: "passkey",
+			PermitSHA256: permit.SHA256(raw), Confirmation: record,
+		}
+	})
+	contains(t, said, "It goes on while the screen is locked.")
+
+	policy := func(p permit.Policy) func(string) any {
+		body, err := d.setPolicy("passkey", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(record string) any { body.Confirmation = record; return body }
+	}
+	tight, err := d.setPolicy("click", permit.Policy{SoWFloor: "agent_then_person", Ordinary: []string{"food"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.must(journal.KindPolicyChanged, tight, keys.Act{})
+	said = says(journal.KindPolicyChanged, keys.Act{}, policy(permit.Policy{}))
+	contains(t, said, "Your signature under agreements, until now: your agent asks, then you")
+	contains(t, said, "Your signature under agreements, afterwards: as each document says")
+	contains(t, said, "Classes that are ordinary no more: 1")
+}
+
+func contains(t *testing.T, text, want string) {
+	t.Helper()
+	if !strings.Contains(text, want) {
+		t.Errorf("the page does not say %q:\n%s", want, text)
+	}
+}
+
+// TestPolicySaysFit: the largest change of rules can be shown whole, and so be confirmed.
+func TestPolicySaysFit(t *testing.T) {
+	policy := func(prefix string) (p permit.Policy) {
+		for i := range permit.MaxRules {
+			p.Rules = append(p.Rules, permit.Rule{Scope: permit.ScopeAction, Operation: fmt.Sprintf("%s%d", prefix, i)})
+		}
+		for i := range permit.MaxClasses {
+			p.Ordinary = append(p.Ordinary, fmt.Sprintf("%s%02d", prefix, i))
+		}
+		return p
+	}
+	now, next := policy("a"), policy("b")
+	now.SoWFloor = "person"
+	for _, p := range []permit.Policy{now, next} {
+		if _, err := p.Canonical(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(policySays(now, next)); n > confirm.MaxLines {
+		t.Errorf("%d lines", n)
+	}
+}
