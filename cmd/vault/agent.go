@@ -127,7 +127,7 @@ func (p *program) agentSign() *cobra.Command {
 	f.StringArrayVar(&s.resources, "resource", nil, "what it concerns; may be given again")
 	f.Int64Var(&s.index, "index", 0, "action index")
 	f.Int64Var(&s.maxUses, "max-uses", 1, "uses that the envelope allows")
-	f.Int64Var(&s.minutes, "minutes", 24*60, "how long the envelope lasts, from the beginning of this UTC day")
+	f.Int64Var(&s.minutes, "minutes", 24*60, "how long the envelope lasts at least; it ends before twice that")
 	f.StringVar(&s.request, "request", "", "request `id`; the same id and bytes give the same answer")
 	f.StringVar(&s.session, "session", "", "session `id`")
 	f.BoolVar(&s.onlyGranted, "only-granted", false, "ask nobody: sign only under a grant")
@@ -186,6 +186,9 @@ func (p *program) sign(ctx context.Context, s signing) error {
 	return writeNew(s.out, append(answer, '\n'))
 }
 
+// maxMinutes is ten years.
+const maxMinutes = 10 * 365 * 24 * 60
+
 // makeEnvelope builds the action envelope from its parts, in the vault's own domain.
 func (p *program) makeEnvelope(ctx context.Context, conn *client.Conn, s signing) (json.RawMessage, error) {
 	if s.domain == "" || s.operation == "" || len(s.resources) == 0 {
@@ -202,12 +205,17 @@ func (p *program) makeEnvelope(ctx context.Context, conn *client.Conn, s signing
 	if s.agentID == "" {
 		s.agentID = s.name
 	}
-	now := p.now().UTC()
-	// From the day's beginning, so that asking again today makes the same envelope.
-	from := now.Truncate(24 * 60 * 60 * 1e9).UnixMilli()
+	// From the beginning of a span of that length, to the end of the next, so that asking again soon makes the same
+	// envelope, and so that it lasts as long as was asked for even where the span is nearly over.
+	if s.minutes < 1 || s.minutes > maxMinutes {
+		return nil, usageError(fmt.Sprintf("--minutes takes 1 to %d", maxMinutes))
+	}
+	long := s.minutes * 60_000
+	now := p.now().UnixMilli()
+	from := now - now%long
 	e, err := envelope.NewActionEnvelopeFor(v.Get("domainInfo").Get("domainId").Text(), v.Get("domainHash").Text(), envelope.ActionFields{
 		AgentID: s.agentID, ActionIndex: s.index, Operation: s.operation, Resources: s.resources,
-		Window: envelope.Window{NotBefore: envelope.Some(from), NotAfter: envelope.Some(from + s.minutes*60_000)},
+		Window: envelope.Window{NotBefore: envelope.Some(from), NotAfter: envelope.Some(from + 2*long)},
 		Mode:   envelope.ModeBoth, MaxUses: envelope.Some(s.maxUses),
 	})
 	if err != nil {

@@ -246,7 +246,7 @@ func (x *screen) write(name, text string) {
 	}
 }
 
-var invoice = []string{"agent", "sign", "--name", "planner", "--domain", "billing", "--operation", "send-invoice", "--resource", "account:4411", "--max-uses", "5"}
+var invoice = []string{"agent", "sign", "--name", "planner", "--domain", "billing", "--operation", "send-invoice", "--resource", "account:4411", "--max-uses", "5", "--minutes", "100000"}
 
 func sign(payload, out string, more ...string) []string {
 	return append(append(append([]string{}, invoice...), "--payload", payload, "--out", out), more...)
