@@ -202,8 +202,11 @@ func (t *tour) putBehind() error {
 		}
 		// The button of the row stands at its end.
 		buttons, err := t.look(image.Rect(main1.Min.X, rows[0].Min.Y-12, main1.Max.X, rows[0].Max.Y+12), "Ask a passkey")
-		if len(buttons) == 0 || err != nil {
+		if err != nil {
 			return false, err
+		}
+		if len(buttons) == 0 { // the row is at the edge
+			return false, t.screen.Wheel(t.ctx, overMain, 3)
 		}
 		if err := t.click(middle(buttons[0])); err != nil {
 			return false, err
