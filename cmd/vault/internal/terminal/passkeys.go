@@ -99,7 +99,10 @@ func (s *Surface) during(ctx context.Context, v approvals.CeremonyView, over cha
 				continue
 			}
 			quit()
-			changed <- struct{}{}
+			select {
+			case changed <- struct{}{}:
+			default: // it has changed once more meanwhile
+			}
 			return ended{}, false, s.console.Print("\n")
 		case a := <-typed:
 			stop()
