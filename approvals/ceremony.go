@@ -135,7 +135,7 @@ func (d *Desk) follow(ctx context.Context, r *running, ask keys.Ask) (keys.Begun
 		})
 		if err != nil {
 			// Whoever waits for it has gone; so has it.
-			_ = d.patient(context.WithoutCancel(ctx), r.keys, func(ctx context.Context) error { return r.keys.Stop(ctx, begun.ID) })
+			d.stopCeremony(ctx, r, begun.ID)
 			return begun, keys.Step{}, d.why(ctx, err)
 		}
 		switch st.Kind {
@@ -213,7 +213,21 @@ func (d *Desk) confirmedIn(ctx context.Context, r *running, c *behind, o *op) er
 		return err
 	}
 	c.record, c.ceremony = st.Record, begun.ID
-	return d.do(o)
+	return d.used(ctx, r, begun.ID, d.do(o))
+}
+
+// used ends the ceremony of an act that came to nothing. Where the key process has seen the act it has ended it
+// already; where the desk had to let go of it before, the page would wait on, and the next ceremony for it.
+func (d *Desk) used(ctx context.Context, r *running, id string, err error) error {
+	if err != nil {
+		d.stopCeremony(ctx, r, id)
+	}
+	return err
+}
+
+// stopCeremony has the key process end a ceremony that is over for the desk, or a key process that does not answer.
+func (d *Desk) stopCeremony(ctx context.Context, r *running, id string) {
+	_ = d.patient(context.WithoutCancel(ctx), r.keys, func(ctx context.Context) error { return r.keys.Stop(ctx, id) })
 }
 
 // draft builds an op as it would be now, for its act to be asked about, and lets go of it.
@@ -257,7 +271,7 @@ func (d *Desk) ownerAct(ctx context.Context, what, name, from, to string) (keys.
 		}
 		return err
 	}})
-	if err != nil {
+	if d.used(ctx, r, begun.ID, err) != nil {
 		return keys.Answer{}, err
 	}
 	return made.answer, nil

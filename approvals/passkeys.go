@@ -124,7 +124,7 @@ func (d *Desk) enrol(ctx context.Context, e Enrolment) error {
 	others := d.public.Passkeys
 	d.mu.Unlock()
 	if others == 0 {
-		err = d.do(o)
+		err = d.used(ctx, r, begun.ID, d.do(o))
 	} else {
 		d.show(r, func(v *CeremonyView) { v.For = "add" })
 		err = d.confirmedIn(ctx, r, c, o)

@@ -541,3 +541,41 @@ func TestRuleAfterAClickedGrant(t *testing.T) {
 		t.Fatalf("%+v", out)
 	}
 }
+
+// A row that is decided elsewhere while its page is open: what is confirmed then is for nothing, and the next ceremony
+// does not wait for that one's end.
+func TestCeremonyForWhatIsGone(t *testing.T) {
+	w := newWorld(t)
+	b := w.browse()
+	w.create()
+	a := w.pair("Agent")
+	w.enrol()
+	if _, err := w.owner.SetPolicy(context.Background(), permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeEvery}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
+		t.Fatal(err)
+	}
+	s := w.openFirst()
+	signed := w.keys.signed.Load()
+	waits := make(chan struct{})
+	b.set(func(b *browser) { b.waits = waits })
+	done := make(chan approvals.Outcome, 1)
+	go func() {
+		out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- out
+	}()
+	w.until(approvals.CeremonyNoBrowser)
+	if out := w.decide(s, approvals.VerdictDecline); out.Code != approvals.OutcomeDeclined {
+		t.Fatalf("%+v", out)
+	}
+	b.set(func(b *browser) { b.waits = nil })
+	close(waits)
+	if out := <-done; out.Code != approvals.OutcomeDecided || w.keys.signed.Load() != signed {
+		t.Fatalf("%+v", out)
+	}
+	w.card()
+}

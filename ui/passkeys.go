@@ -268,7 +268,8 @@ func (p *settingsPage) askRule(u *UI, q *question, key string) {
 	}
 	r := rules[i].rule
 	now := u.state.Policy
-	next := permit.Policy{Rules: slices.Clone(now.Rules), Ordinary: now.Ordinary, SoWFloor: now.SoWFloor}
+	next := now
+	next.Rules = slices.Clone(now.Rules)
 	name, why, blocked := "Ask a passkey for this", "", ""
 	said := &banner{parts.Calm, "check", "This needs a passkey now", "A click no longer approves it."}
 	if at := slices.Index(next.Rules, r); at >= 0 {

@@ -82,7 +82,8 @@ func (f *ruleForm) hindrance(u *UI) string {
 
 // with is a policy with one rule more.
 func with(p permit.Policy, r permit.Rule) permit.Policy {
-	return permit.Policy{Rules: append(slices.Clone(p.Rules), r), Ordinary: p.Ordinary}
+	p.Rules = append(slices.Clone(p.Rules), r)
+	return p
 }
 
 // asksWords says before a change of the policy what it asks for.
@@ -216,7 +217,8 @@ func (p *settingsPage) classRows(u *UI) []fyne.CanvasObject {
 		}
 	}
 	for _, class := range now.Ordinary {
-		next := permit.Policy{Rules: now.Rules, Ordinary: slices.DeleteFunc(slices.Clone(now.Ordinary), func(s string) bool { return s == class })}
+		next := now
+		next.Ordinary = slices.DeleteFunc(slices.Clone(now.Ordinary), func(s string) bool { return s == class })
 		drop := u.button(parts.Plain, "", "Forget "+safe(class), change(next, &banner{parts.Calm, "check", "The class is one that you do not know", "Rules on classes ask for it from now on."})).Small()
 		list = append(list, parts.Row(12, parts.Grow(hostile.Inline(look.Body, look.Ink, class)), look.Word(look.Caption, look.Ink3, byWhat(now, next)), drop))
 	}
@@ -225,7 +227,8 @@ func (p *settingsPage) classRows(u *UI) []fyne.CanvasObject {
 		return []fyne.CanvasObject{parts.Pad(10, 0, 10, 0, parts.Column(6, list...))}
 	}
 	name := strings.TrimSpace(p.field.Text)
-	next := permit.Policy{Rules: now.Rules, Ordinary: append(slices.Clone(now.Ordinary), name)}
+	next := now
+	next.Ordinary = append(slices.Clone(now.Ordinary), name)
 	slices.Sort(next.Ordinary)
 	note, blocked := asksWords(now, next), true
 	switch {

@@ -233,7 +233,7 @@ func TestRulesAreMadeInTheForm(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			desk := fakedesk.Enrolled()
-			desk.Rules = permit.Policy{}
+			desk.Rules = permit.Policy{SoWFloor: "agent_then_person"}
 			p := ruleStage(t, desk)
 			c.do(t, p)
 			squeezed := func(s string) string { return strings.Join(strings.Fields(s), "") }
@@ -259,6 +259,9 @@ func TestRulesAreMadeInTheForm(t *testing.T) {
 			test.Tap(confirm(t, p.ui.Window()))
 			if len(p.desk.Rules.Rules) != 0 {
 				t.Errorf("rules %+v", p.desk.Rules.Rules)
+			}
+			if p.desk.Rules.SoWFloor != "agent_then_person" {
+				t.Errorf("the floor of signatures went with a rule: %+v", p.desk.Rules)
 			}
 		})
 	}
@@ -349,7 +352,7 @@ func TestCoveredRuleIsRemovedFreely(t *testing.T) {
 
 func TestClassesThatAreKnown(t *testing.T) {
 	desk := fakedesk.Enrolled()
-	desk.Rules = permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeMoment, Class: "purchase"}}, Ordinary: []string{"travel"}}
+	desk.Rules = permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeMoment, Class: "purchase"}}, Ordinary: []string{"travel"}, SoWFloor: "person"}
 	p := newPause(t, desk)
 	test.Tap(uiwalk.Row(p.root(), "Settings"))
 	contains(t, p.root(), "Classes that you know")
@@ -366,7 +369,7 @@ func TestClassesThatAreKnown(t *testing.T) {
 	}
 	contains(t, p.root(), "without a passkey") // forgetting one asks more
 	pressed(t, p.root(), "Forget travel")
-	if !slices.Equal(p.desk.Rules.Ordinary, []string{"greeting"}) || len(p.desk.Rules.Rules) != 1 {
+	if !slices.Equal(p.desk.Rules.Ordinary, []string{"greeting"}) || len(p.desk.Rules.Rules) != 1 || p.desk.Rules.SoWFloor != "person" {
 		t.Fatalf("%+v", p.desk.Rules)
 	}
 }

@@ -283,7 +283,8 @@ func (s *Surface) stricter(ctx context.Context, args []string) error {
 	if slices.Contains(now.Rules, r) {
 		return s.console.Print("That is asked already.\n")
 	}
-	next := permit.Policy{Rules: append(slices.Clone(now.Rules), r), Ordinary: now.Ordinary}
+	next := now
+	next.Rules = append(slices.Clone(now.Rules), r)
 	return s.Confirmed(ctx, "It counts from now on.", func(ctx context.Context) (approvals.Outcome, error) { return s.owner.SetPolicy(ctx, next) })
 }
 
@@ -293,7 +294,8 @@ func (s *Surface) looser(ctx context.Context, args []string) error {
 	if !ok {
 		return s.console.Print("Type the number after it, as policy lists it.\n")
 	}
-	next := permit.Policy{Rules: slices.Delete(slices.Clone(now.Rules), i, i+1), Ordinary: now.Ordinary}
+	next := now
+	next.Rules = slices.Delete(slices.Clone(now.Rules), i, i+1)
 	return s.Confirmed(ctx, "The rule is dropped.", func(ctx context.Context) (approvals.Outcome, error) { return s.owner.SetPolicy(ctx, next) })
 }
 

@@ -208,6 +208,7 @@ func TestChangesWhileThePromptCloses(t *testing.T) {
 // ruled is a desk with one program and a policy.
 type ruled struct {
 	desk
+	now permit.Policy
 	set []permit.Policy
 }
 
@@ -215,7 +216,7 @@ func (d *ruled) Clients() []approvals.ClientView {
 	return []approvals.ClientView{{ID: "c_1", Name: "Planner"}, {ID: "c_2", Name: "Old", Ended: "revoked"}}
 }
 
-func (d *ruled) Policy() permit.Policy { return permit.Policy{} }
+func (d *ruled) Policy() permit.Policy { return d.now }
 
 func (d *ruled) SetPolicy(_ context.Context, p permit.Policy) (approvals.Outcome, error) {
 	d.set = append(d.set, p)
@@ -247,6 +248,27 @@ func TestStricterForOneProgram(t *testing.T) {
 			}
 			if !slices.Equal(got, want) {
 				t.Errorf("it asks %+v, want %+v; the screen: %s", got, want, dev.screen())
+			}
+		})
+	}
+}
+
+// A rule more or less changes nothing else of the policy.
+func TestRulesAloneAreChanged(t *testing.T) {
+	now := permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeMoment}}, Ordinary: []string{"food"}, SoWFloor: "agent_then_person"}
+	for name, do := range map[string]func(*Surface) error{
+		"stricter": func(s *Surface) error { return s.stricter(t.Context(), []string{"signatures"}) },
+		"looser":   func(s *Surface) error { return s.looser(t.Context(), []string{"1"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &ruled{now: now}
+			dev := newDevice(t)
+			s := New(d, NewConsole(dev, dev.now), dev.now, time.UTC, func(error) string { return "" })
+			if err := do(s); err != nil {
+				t.Fatal(err)
+			}
+			if len(d.set) != 1 || len(d.set[0].Rules) == 1 || d.set[0].SoWFloor != now.SoWFloor || !slices.Equal(d.set[0].Ordinary, now.Ordinary) {
+				t.Errorf("%+v", d.set)
 			}
 		})
 	}
