@@ -285,7 +285,13 @@ func List(items []approvals.Item, loc *time.Location, ids bool) string {
 		if it.Until != 0 {
 			p.say("   ends, undecided, at %s", p.when(it.Until))
 		}
-		if it.Note != "" {
+		switch it.Note {
+		case "":
+		case "locked":
+			p.say("   The vault is locked: it can be declined, and approved once the vault is open.")
+		case "away":
+			p.say("   The screen is locked: nothing is decided.")
+		default:
 			p.say("   note: %s", p.clean(it.Note))
 		}
 		if it.Next {
