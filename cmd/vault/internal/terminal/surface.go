@@ -67,7 +67,7 @@ func commands() []command {
 		{"enrol", "[localhost]", "enrol a passkey; localhost for a browser that does not take the vault's own name", (*Surface).enrol},
 		{"forget", "N", "remove passkey N of the list; a passkey confirms it", (*Surface).forget},
 		{"policy", "", "what needs a passkey", (*Surface).policy},
-		{"stricter", "WHAT [CLIENT]", "ask a passkey for every, signatures, decisions or unseen, of one program where its client is named", (*Surface).stricter},
+		{"stricter", "WHAT [CLIENT] [NAME=TEXT...]", "ask a passkey for every, signatures, decisions or unseen, of one program where its client is named, and where domain, operation, resource or class are these", (*Surface).stricter},
 		{"looser", "N", "drop rule N of the policy; a passkey confirms it", (*Surface).looser},
 		{"card", "FILE", "write the owner card to a new file; a passkey confirms it", (*Surface).card},
 		{"compare", "", "compare the six digits of a page that vault decide opened, where this system does not tell whose it is", (*Surface).compare},
