@@ -114,8 +114,11 @@ func (u *UI) item(i approvals.Item, place int) fyne.CanvasObject {
 		}
 		quote = look.Para(runs...)
 	}
-	if i.Note == "locked" {
-		what += "; it came while the vault was locked"
+	switch i.Note {
+	case "locked":
+		what += "; the vault is locked"
+	case "away":
+		what += "; the screen is locked"
 	}
 	age := look.Text(look.Caption, look.Ink3, u.ago(i.Since))
 	age.Align = fyne.TextAlignTrailing

@@ -44,8 +44,8 @@ type Config struct {
 // linger is how long the page may take to fetch the end of its ceremony.
 const linger = 2 * time.Second
 
-// Serve runs one ceremony on conn, which it closes. It blocks until the ceremony is over and
-// returns nil, or an error if the key process has gone or did not keep to the line.
+// Serve runs one ceremony on conn, which it closes. It blocks until the ceremony is over, or the
+// key process has gone, and returns nil, or an error if that did not keep to the line.
 func Serve(conn io.ReadWriteCloser, cfg Config) error {
 	defer conn.Close()
 	var rpID string
@@ -150,9 +150,9 @@ func (s *site) run(conn io.ReadWriteCloser) error {
 		case <-end.C:
 			s.timeUp()
 		}
-		if err != nil {
+		if err != nil { // the key process has gone, which is seen here or where messages end
 			s.end(ceremony.LineEnded)
-			return ceremony.LineEnded
+			return nil
 		}
 	}
 }

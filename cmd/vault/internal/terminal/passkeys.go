@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"vault/approvals"
@@ -267,17 +268,9 @@ func (p *page) rule(r permit.Rule) string {
 }
 
 func (s *Surface) stricter(ctx context.Context, args []string) error {
-	rules := map[string]permit.Rule{"every": {Scope: permit.ScopeEvery}, "signatures": {Scope: permit.ScopeAction},
-		"decisions": {Scope: permit.ScopeMoment}, "unseen": {Scope: permit.ScopeMoment, Unseen: true}}
-	if len(args) == 0 || len(args) > 2 || rules[args[0]].Scope == "" {
-		return s.console.Print("Type one of every, signatures, decisions, unseen after it, and a client where it is about one program alone.\n")
-	}
-	r := rules[args[0]]
-	if len(args) == 2 {
-		r.Client = args[1]
-		if !slices.ContainsFunc(s.owner.Clients(), func(c approvals.ClientView) bool { return c.ID == r.Client && c.Ended == "" }) {
-			return s.console.Print("No program is paired under that. Type the client after it, as agents lists it.\n")
-		}
+	r, why := s.typedRule(args)
+	if why != "" {
+		return s.console.Print(why + "\n")
 	}
 	now := s.owner.Policy()
 	if slices.Contains(now.Rules, r) {
@@ -285,7 +278,58 @@ func (s *Surface) stricter(ctx context.Context, args []string) error {
 	}
 	next := now
 	next.Rules = append(slices.Clone(now.Rules), r)
+	p := s.page()
+	p.say("A passkey for %s.", p.rule(r))
+	if now.Loosens(next) {
+		p.say("A passkey confirms it: a class that is named in a rule is one that you know, and other rules on classes leave it from then on.")
+	}
+	if err := s.console.Print(p.String()); err != nil {
+		return err
+	}
 	return s.Confirmed(ctx, "It counts from now on.", func(ctx context.Context) (approvals.Outcome, error) { return s.owner.SetPolicy(ctx, next) })
+}
+
+// typedRule reads a rule as it is typed: what it is about, a client, and members as NAME=TEXT, where a text goes on to the
+// next name. Why is what stands in its way.
+func (s *Surface) typedRule(args []string) (r permit.Rule, why string) {
+	rules := map[string]permit.Rule{"every": {Scope: permit.ScopeEvery}, "signatures": {Scope: permit.ScopeAction},
+		"decisions": {Scope: permit.ScopeMoment}, "unseen": {Scope: permit.ScopeMoment, Unseen: true}}
+	if len(args) == 0 || rules[args[0]].Scope == "" {
+		return r, "Type one of every, signatures, decisions, unseen after it, and a client where it is about one program alone."
+	}
+	r = rules[args[0]]
+	members := map[string]*string{"domain": &r.Domain, "operation": &r.Operation, "resource": &r.Resource, "class": &r.Class}
+	into := &r.Client
+	for _, word := range args[1:] {
+		name, text, named := strings.Cut(word, "=")
+		if m := members[name]; named && m != nil {
+			into, *m = m, text
+			continue
+		}
+		if *into != "" {
+			word = *into + " " + word
+		}
+		*into = word
+	}
+	for _, text := range []string{r.Operation, r.Resource, r.Class} {
+		if !plain.One(text).Clean() {
+			return r, "A text holds hidden or look-alike letters. Nothing was changed."
+		}
+	}
+	if r.Client != "" && !slices.ContainsFunc(s.owner.Clients(), func(c approvals.ClientView) bool { return c.ID == r.Client && c.Ended == "" }) {
+		return r, "No program is paired under that. Type the client after it, as agents lists it."
+	}
+	if r.Domain != "" {
+		i := slices.IndexFunc(s.owner.Domains(), func(d approvals.DomainView) bool { return d.ID == r.Domain || d.Hash == r.Domain })
+		if i < 0 {
+			return r, "There is no such domain. Type its id or its hash, as domains lists them."
+		}
+		r.Domain = s.owner.Domains()[i].Hash
+	}
+	if _, err := (permit.Policy{Rules: []permit.Rule{r}}).Canonical(); err != nil {
+		return r, "These do not go together: a class is of decisions, and an action that the vault has not seen has no domain, operation or resource."
+	}
+	return r, ""
 }
 
 func (s *Surface) looser(ctx context.Context, args []string) error {

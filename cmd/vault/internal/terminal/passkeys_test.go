@@ -213,8 +213,14 @@ type ruled struct {
 }
 
 func (d *ruled) Clients() []approvals.ClientView {
-	return []approvals.ClientView{{ID: "c_1", Name: "Planner"}, {ID: "c_2", Name: "Old", Ended: "revoked"}}
+	return []approvals.ClientView{{ID: "c_00000000000000c1", Name: "Planner"}, {ID: "c_00000000000000c2", Name: "Old", Ended: "revoked"}}
 }
+
+func (d *ruled) Domains() []approvals.DomainView {
+	return []approvals.DomainView{{ID: "ops", Hash: opsHash}}
+}
+
+const opsHash = "0x4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d6e7f80917a2ed2b917a80b1fe2a9"
 
 func (d *ruled) Policy() permit.Policy { return d.now }
 
@@ -225,15 +231,25 @@ func (d *ruled) SetPolicy(_ context.Context, p permit.Policy) (approvals.Outcome
 
 func TestStricterForOneProgram(t *testing.T) {
 	for typed, want := range map[string][]permit.Rule{
-		"decisions":         {{Scope: permit.ScopeMoment}},
-		"every c_1":         {{Scope: permit.ScopeEvery, Client: "c_1"}},
-		"unseen c_1":        {{Scope: permit.ScopeMoment, Unseen: true, Client: "c_1"}},
-		"every c_2":         nil, // it has ended
-		"every c_9":         nil,
-		"every c_1 c_1":     nil,
-		"c_1":               nil,
-		"":                  nil,
-		"signatures travel": nil,
+		"decisions":                                   {{Scope: permit.ScopeMoment}},
+		"every c_00000000000000c1":                    {{Scope: permit.ScopeEvery, Client: "c_00000000000000c1"}},
+		"unseen c_00000000000000c1":                   {{Scope: permit.ScopeMoment, Unseen: true, Client: "c_00000000000000c1"}},
+		"every c_00000000000000c2":                    nil, // it has ended
+		"every c_00000000000000c9":                    nil,
+		"every c_00000000000000c1 c_00000000000000c1": nil,
+		"c_00000000000000c1":                          nil,
+		"":                                            nil,
+		"signatures travel":                           nil,
+
+		"signatures operation=place-order":             {{Scope: permit.ScopeAction, Operation: "place-order"}},
+		"every domain=ops resource=a b c":              {{Scope: permit.ScopeEvery, Domain: opsHash, Resource: "a b c"}},
+		"decisions c_00000000000000c1 class=the money": {{Scope: permit.ScopeMoment, Client: "c_00000000000000c1", Class: "the money"}},
+		"every domain=" + opsHash:                      {{Scope: permit.ScopeEvery, Domain: opsHash}},
+		"every domain=travel":                          nil,
+		"every operation=pay\u200bnow":                 nil,
+		"signatures class=money":                       nil, // a class is of decisions
+		"unseen operation=pay":                         nil,
+		"every colour=red":                             nil,
 	} {
 		t.Run(typed, func(t *testing.T) {
 			d := &ruled{}

@@ -71,7 +71,7 @@ func commands() []command {
 		{"enrol", "[localhost]", "enrol a passkey; localhost for a browser that does not take the vault's own name", (*Surface).enrol},
 		{"forget", "N", "remove passkey N of the list; a passkey confirms it", (*Surface).forget},
 		{"policy", "", "what needs a passkey", (*Surface).policy},
-		{"stricter", "WHAT [CLIENT]", "ask a passkey for every, signatures, decisions or unseen, of one program where its client is named", (*Surface).stricter},
+		{"stricter", "WHAT [CLIENT] [NAME=TEXT...]", "ask a passkey for every, signatures, decisions or unseen, of one program where its client is named, and where domain, operation, resource or class are these", (*Surface).stricter},
 		{"looser", "N", "drop rule N of the policy; a passkey confirms it", (*Surface).looser},
 		{"card", "FILE", "write the owner card to a new file; a passkey confirms it", (*Surface).card},
 		{"compare", "", "compare the six digits of a page that vault decide opened, where this system does not tell whose it is", (*Surface).compare},
@@ -299,7 +299,13 @@ func List(items []approvals.Item, loc *time.Location, ids bool) string {
 		if it.Until != 0 {
 			p.say("   ends, undecided, at %s", p.when(it.Until))
 		}
-		if it.Note != "" {
+		switch it.Note {
+		case "":
+		case "locked":
+			p.say("   The vault is locked: it can be declined, and approved once the vault is open.")
+		case "away":
+			p.say("   The screen is locked: nothing is decided.")
+		default:
 			p.say("   note: %s", p.clean(it.Note))
 		}
 		if it.Next {

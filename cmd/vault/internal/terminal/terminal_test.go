@@ -376,3 +376,13 @@ func FuzzTyped(f *testing.F) {
 		}
 	})
 }
+
+// Why a row cannot be decided now is said in words.
+func TestListSaysWhyNothingIsDecided(t *testing.T) {
+	for note, want := range map[string]string{"locked": "The vault is locked: it can be declined", "away": "The screen is locked: nothing is decided.", "later": "note: later", "": ""} {
+		got := List([]approvals.Item{{ID: "r_1", Kind: approvals.ItemAction, Agent: "Planner", Operation: "pay", Merged: 1, Note: note}}, time.UTC, false)
+		if !strings.Contains(got, want) || strings.Contains(got, "locked") != (note == "locked" || note == "away") {
+			t.Errorf("%q: %s", note, got)
+		}
+	}
+}
