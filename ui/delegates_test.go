@@ -170,7 +170,7 @@ func TestIssueRefusesWhatIsWrong(t *testing.T) {
 	says(t, s.root(), "It has no end", "* matches every resource of this domain", "A wildcard never matches: a:b:*", "Any bot that signs may send-message on every resource", "until you revoke it.")
 	// What the desk does not take is said, and nothing goes on.
 	s.desk.Set(func(d *fakedesk.Desk) {
-		d.Minting.PlanErr = &approvals.Refusal{Code: approvals.CodeMalformed, Data: []byte(`{"detail":"allowedOperations"}`)}
+		d.Minting.PlanErr = &approvals.Refusal{Code: approvals.CodeMalformed, Data: []byte(`{"detail":"build mint delegate: allowedOperations is invalid"}`)}
 	})
 	typed(t, s.root(), "send-message", "send message")
 	says(t, s.root(), "An operation is not one that can be signed.")

@@ -2,6 +2,7 @@ package fakedesk
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"vault/approvals"
@@ -113,7 +114,7 @@ func (d *Desk) planOf(f approvals.DelegateForm) approvals.DelegatePlan {
 	warn(f.BotPolicy == envelope.BotAny, "any_bot", "")
 	for _, r := range f.Resources {
 		warn(r == "*", "any_resource", "*")
-		warn(envelope.DeadWildcard(r), "wildcard_never_matches", r)
+		warn(strings.Count(r, ":") > 1 && strings.HasSuffix(r, ":*"), "wildcard_never_matches", r)
 	}
 	warn(f.NotAfter == nil, "no_end", "")
 	warn(f.MaxMints > 1000, "many_mints", "")
