@@ -301,6 +301,9 @@ func (u *UI) eventWords(e approvals.Event) (icon string, what []look.Run, more s
 		}
 		return ""
 	}
+	if icon, what, more, ok := u.delegateEvent(e); ok {
+		return icon, what, more
+	}
 	switch journal.Kind(e.Kind) {
 	case journal.KindActionSigned:
 		runs := []look.Run{own(words)}

@@ -76,7 +76,7 @@ func list(text string) []string {
 	return out
 }
 
-// instant reads a day, or a day with hour and minute, in UTC. A day alone is its end or its beginning.
+// dayOr reads a day, or a day with hour and minute, in UTC. A day alone is its end or its beginning.
 func dayOr(text string, end bool) (int64, bool) {
 	text = strings.TrimSpace(text)
 	for _, form := range []string{endForm, "2 January 2006", "2006-01-02"} {
@@ -165,12 +165,15 @@ func boundsOf(v approvals.DelegateForm) approvals.DelegateBounds {
 	}
 }
 
-// malformedWords say which member the desk did not take.
-var malformedWords = map[string]string{
-	"allowedOperations": "An operation is not one that can be signed.", "allowedResources": "A resource is not one that can be signed.",
-	"allowedBotAddresses": "An address is 0x and 40 hex digits.", "timeWindow": "The end comes before the beginning.", "name": "The name cannot be shown on a sheet.",
-	"actionIndexPolicy": "The action index goes from a whole number to another that is no smaller.",
-	"maxMints":          "The keys are a whole number from 1.", "maxUsesPerAction": "The uses of each key are a whole number from 1.",
+// malformedWords say which member the desk did not take, by its name in the desk's detail.
+var malformedWords = [][2]string{
+	{"allowedOperations", "An operation is not one that can be signed."},
+	{"allowedResources", "A resource is not one that can be signed."},
+	{"allowedBotAddresses", "An address is 0x and 40 hex digits."},
+	{"timeWindow", "The end comes before the beginning."},
+	{"actionIndexPolicy", "The action index goes from a whole number to another that is no smaller."},
+	{"maxMints", "The keys are a whole number from 1."},
+	{"maxUsesPerAction", "The uses of each key are a whole number from 1."},
 }
 
 // planned asks the desk what the form would give.
@@ -185,10 +188,12 @@ func (u *UI) planned(v approvals.DelegateForm) (approvals.DelegatePlan, string) 
 			Detail string `json:"detail"`
 		}
 		_ = json.Unmarshal(r.Data, &d)
-		if words, ok := malformedWords[d.Detail]; ok {
-			return plan, words
+		for _, m := range malformedWords {
+			if strings.Contains(d.Detail, m[0]) {
+				return plan, m[1]
+			}
 		}
-		return plan, "This cannot be signed: " + safe(d.Detail) + "."
+		return plan, "This cannot be signed as a delegate."
 	}
 	b := problem(err)
 	return plan, b.what + "."

@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"vault/approvals"
+	"vault/approvals/journal"
 	"vault/derive/envelope"
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
@@ -169,7 +170,7 @@ func TestIssueRefusesWhatIsWrong(t *testing.T) {
 	says(t, s.root(), "It has no end", "* matches every resource of this domain", "A wildcard never matches: a:b:*", "Any bot that signs may send-message on every resource", "until you revoke it.")
 	// What the desk does not take is said, and nothing goes on.
 	s.desk.Set(func(d *fakedesk.Desk) {
-		d.Minting.PlanErr = &approvals.Refusal{Code: approvals.CodeMalformed, Data: []byte(`{"detail":"allowedOperations"}`)}
+		d.Minting.PlanErr = &approvals.Refusal{Code: approvals.CodeMalformed, Data: []byte(`{"detail":"build mint delegate: allowedOperations is invalid"}`)}
 	})
 	typed(t, s.root(), "send-message", "send message")
 	says(t, s.root(), "An operation is not one that can be signed.")
@@ -363,6 +364,29 @@ func TestManyDelegates(t *testing.T) {
 		t.Errorf("%d rows are laid out", n)
 	}
 	says(t, s.root(), "4,500 older ones are in Activity")
+}
+
+func TestDelegatesInTheLog(t *testing.T) {
+	s := newStage(t, fakedesk.Delegating())
+	test.Tap(uiwalk.Row(s.root(), "Activity"))
+	says(t, s.root(), "You paused returns-bot", "A key was minted for support-bot, number 37", "within its bounds", "You revoked stock-probe", "You issued a delegate for labels-bot", "for support-bot")
+	press(t, s.root(), "Signatures")
+	if text := said(s.root()); strings.Contains(text, unspaced("You paused")) || !strings.Contains(text, unspaced("number 37")) {
+		t.Errorf("the filter of signatures shows %s", text)
+	}
+	// Every kind of the log has words of ours.
+	for _, k := range []journal.Kind{
+		journal.KindDelegateIssued, journal.KindDelegateImported, journal.KindDelegateAdmitted, journal.KindDelegatePaused, journal.KindDelegateResumed,
+		journal.KindDelegateEnded, journal.KindCapabilityMinted, journal.KindMintedSigned, journal.KindMintExported,
+	} {
+		s.desk.Set(func(d *fakedesk.Desk) {
+			d.Log = []approvals.Event{{Seq: 1, Kind: string(k), At: fakedesk.Now.UnixMilli(), Hash: "0x00"}}
+		})
+		press(t, s.root(), "All")
+		if text := said(s.root()); strings.Contains(text, unspaced(strings.ReplaceAll(string(k), ".", " "))) {
+			t.Errorf("%s has no words: %s", k, text)
+		}
+	}
 }
 
 func TestDelegateViews(t *testing.T) {

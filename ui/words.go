@@ -213,6 +213,9 @@ func kindWords(kind string) (words, icon, group string) {
 	if k, ok := kinds[kind]; ok {
 		return k[0], k[1], k[2]
 	}
+	if k, ok := delegateKinds[kind]; ok {
+		return k[0], k[1], k[2]
+	}
 	return strings.ReplaceAll(kind, ".", " "), "info", ""
 }
 

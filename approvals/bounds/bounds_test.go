@@ -113,8 +113,8 @@ func TestRule(t *testing.T) {
 		{[]string{"*"}, "*", false},
 		{nil, "x", false},
 	} {
-		if got := envelope.Covers(c.allowed, c.resource); got != c.want {
-			t.Errorf("%v covers %q: %v, want %v", c.allowed, c.resource, got, c.want)
+		if by, why := envelope.ResourceMatch(c.allowed, c.resource); (by != "") != c.want {
+			t.Errorf("%v covers %q: by %q, %q, want %v", c.allowed, c.resource, by, why, c.want)
 		}
 	}
 }

@@ -28,7 +28,7 @@ const (
 
 // walk is the tour.
 func (t *tour) walk() error {
-	for _, step := range []func() error{t.create, t.readDomain, t.pair, t.signOnce, t.grant, t.useGrant, t.activity, t.moments, t.lock} {
+	for _, step := range []func() error{t.create, t.readDomain, t.pair, t.signOnce, t.grant, t.useGrant, t.activity, t.delegates, t.moments, t.lock} {
 		if err := step(); err != nil {
 			return err
 		}

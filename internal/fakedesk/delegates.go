@@ -2,6 +2,7 @@ package fakedesk
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"vault/approvals"
@@ -80,6 +81,16 @@ func Delegating() *Desk {
 			d.Minting.Steps = append(d.Minting.Steps, approvals.MintUse{From: dayAt(10, 22, 0, 0) + int64(i)*86400000, Mints: uses / 6, Uses: uses})
 		}
 	}
+	at := func(n int) int64 { return Now.Add(2 * time.Duration(n-60) * time.Second).UnixMilli() }
+	d.Stat.Entries, d.Stat.Covered, d.Report.Entries = 1292, 1292, 1292
+	d.Log = append([]approvals.Event{
+		event(1292, at(58), "delegate.paused", "", "delegate", hashOf(3)),
+		event(1291, at(57), "minted.signed", "support-sender", "delegate", hashOf(1), "mint", hashOf(100), "address", d.Minting.Minted[0].Address, "use", "3"),
+		event(1290, at(56), "capability.minted", "support-sender", "delegate", hashOf(1), "bot", SupportBot, "mint", hashOf(100), "number", "37"),
+		event(1289, at(30), "delegate.ended", "", "delegate", hashOf(4), "reason", "revoked"),
+		event(1288, at(20), "delegate.imported", "", "delegate", hashOf(5)),
+		event(1287, at(10), "delegate.issued", "", "delegate", hashOf(2), "mints", "50"),
+	}, d.Log...)
 	return d
 }
 
@@ -103,7 +114,7 @@ func (d *Desk) planOf(f approvals.DelegateForm) approvals.DelegatePlan {
 	warn(f.BotPolicy == envelope.BotAny, "any_bot", "")
 	for _, r := range f.Resources {
 		warn(r == "*", "any_resource", "*")
-		warn(envelope.DeadWildcard(r), "wildcard_never_matches", r)
+		warn(strings.Count(r, ":") > 1 && strings.HasSuffix(r, ":*"), "wildcard_never_matches", r)
 	}
 	warn(f.NotAfter == nil, "no_end", "")
 	warn(f.MaxMints > 1000, "many_mints", "")

@@ -145,6 +145,7 @@ func (p *person) vaultDoes(args ...string) outcome {
 type bot struct {
 	*person
 	key, delegate string
+	examples      []string // what the example bots printed
 	n             int
 }
 
@@ -237,10 +238,10 @@ func TestWalkOfADelegate(t *testing.T) {
 	p.answer("On, resources", "thread:*")
 	p.answer("or any: ", address)
 	p.answer("so many times [", "2")
-	p.answer("so many keys [", "3")
+	p.answer("so many keys [", "5")
 	p.answer("index [", "9")
 	p.answer("or open [", "")
-	p.await("walker-bot may send-message on thread:*, at most 2 times with each key, with up to 3 keys, until ")
+	p.await("walker-bot may send-message on thread:*, at most 2 times with each key, with up to 5 keys, until ")
 	p.answer("Type yes to go on", "yes")
 	if page := p.confirm(); !strings.Contains(page, "thread:*") || !strings.Contains(page, "send-message") {
 		t.Errorf("the page says %s", page)
@@ -254,7 +255,7 @@ func TestWalkOfADelegate(t *testing.T) {
 		State     string
 		MintsLeft int64 `json:"mints_left"`
 	}
-	if err := json.Unmarshal([]byte(got.out), &list); err != nil || len(list) != 1 || list[0].State != "active" || list[0].MintsLeft != 3 {
+	if err := json.Unmarshal([]byte(got.out), &list); err != nil || len(list) != 1 || list[0].State != "active" || list[0].MintsLeft != 5 {
 		t.Fatalf("delegates: %+v, %v", got, err)
 	}
 	must(t, os.WriteFile(b.delegate, list[0].Delegate, 0o600))
@@ -281,6 +282,26 @@ func TestWalkOfADelegate(t *testing.T) {
 		b.minted("", "--resource", "thread:a:b"),
 	}
 	b.minted("nonce_reused", "--resource", "thread:3", "--nonce", "first")
+
+	// The example bots have one each; where their language is not here, "vault bot" takes their place.
+	for _, words := range [][]string{{"python3", "../../examples/python/bot.py"}, {"node", "../../examples/javascript/bot.mjs"}} {
+		if _, err := exec.LookPath(words[0]); err != nil {
+			b.minted("", "--resource", "thread:9")
+			continue
+		}
+		example, err := filepath.Abs(words[1])
+		must(t, err)
+		cmd := p.bed.Command(p.ctx, words[0], example, b.key, "thread:9", "walker")
+		cmd.Env = append(cmd.Env, "VAULT_BIN="+p.vault)
+		var out, errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		if err := cmd.Run(); err != nil {
+			t.Errorf("%s: %v, %s", words[1], err, errs.String())
+			continue
+		}
+		b.examples = append(b.examples, b.file("example-"+words[0]+".json"))
+		must(t, os.WriteFile(b.examples[len(b.examples)-1], out.Bytes(), 0o600))
+	}
 	b.minted("mints_spent", "--resource", "thread:4")
 
 	// A signature with each. What says something else than its capability is not signed.
@@ -308,7 +329,7 @@ func TestWalkOfADelegate(t *testing.T) {
 
 	// The owner sees them, pauses, resumes and revokes; the bot is told each time.
 	p.await("vault> ")
-	p.insist("delegate 1", "Keys minted: 3 of 3")
+	p.insist("delegate 1", "Keys minted: 5 of 5")
 	p.await(signer)
 	p.answer("vault> ", "pause 1")
 	p.await("Paused.")
@@ -341,7 +362,11 @@ func TestWalkOfADelegate(t *testing.T) {
 	verify(3, "Self-consistent.", signed, "--payload", hello)
 	verify(1, "Not valid.", signed, "--payload", plain, "--domain", domain.Address())
 	verify(1, "Not valid.", signed, "--payload", hello, "--domain", address)
+	verify(0, "Verified against your pin.", files[0], "--domain", domain.Address())
 	verify(0, "Verified against your pin.", b.delegate, "--domain", domain.Address())
+	for _, file := range b.examples {
+		verify(0, "Verified against your pin.", file, "--domain", domain.Address())
+	}
 
 	p.answer("vault> ", "quit")
 }

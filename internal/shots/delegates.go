@@ -147,6 +147,7 @@ func delegateViews() []view {
 			s.row("Delegates")
 			s.press("Show its bounds")
 		}},
+		{name: "delegates-activity", desk: fakedesk.Delegating, size: window, do: page("Activity")},
 		{name: "delegates-900", desk: fakedesk.Delegating, size: fyne.NewSize(900, 740), do: page("Delegates")},
 		{name: "delegates-200", desk: fakedesk.Delegating, size: window, scale: 200, do: page("Delegates")},
 		{name: "delegates-issue-200", desk: fakedesk.Delegating, size: window, scale: 200, do: func(s *stage) { s.issuing() }},

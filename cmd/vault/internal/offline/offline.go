@@ -108,6 +108,9 @@ type set struct {
 	answer *part // where record and signature came in one, or nil
 }
 
+// mintMembers are those of an answer to mint.request or mint.record, which has no type either.
+var mintMembers = []string{"mint", "record", "label", "attestation"}
+
 type part struct {
 	file string
 	raw  []byte
@@ -155,7 +158,14 @@ func (s *set) document(p part) {
 		isAnswer = isAnswer && p.v.Get(m).Exists()
 	}
 	kind := p.v.Get("type").Text()
+	isMint := !isAnswer
+	for _, m := range mintMembers {
+		isMint = isMint && p.v.Get(m).Exists()
+	}
 	switch {
+	case kind == "" && isMint:
+		s.records = append(s.records, part{file: p.file, raw: p.v.Get("record").Raw(), v: p.v.Get("record")})
+		s.attestations = append(s.attestations, part{file: p.file, raw: p.v.Get("attestation").Raw(), v: p.v.Get("attestation")})
 	case kind == "" && isAnswer:
 		s.records = append(s.records, part{file: p.file, raw: p.v.Get("record").Raw(), v: p.v.Get("record")})
 		s.signatures = append(s.signatures, part{file: p.file, raw: []byte(p.v.Get("signature").Text())})

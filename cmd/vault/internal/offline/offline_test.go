@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -255,5 +256,37 @@ func TestClaimsOfAnAnswerAreNamed(t *testing.T) {
 	}
 	if all := strings.Join(r.Notes, " "); !strings.Contains(all, "claims of the answer") {
 		t.Errorf("notes: %s", all)
+	}
+}
+
+// What mint.request and mint.record answer is a record with the domain's word for its address.
+func TestMintAnswer(t *testing.T) {
+	answer := func(seed string) offline.Document {
+		raw, err := json.Marshal(map[string]any{
+			"mint": "0x00", "label": "issuer-asserted", "uses_left": 1,
+			"record": json.RawMessage(file(t, "record.json").Raw), "attestation": json.RawMessage(attestation(t, seed).Raw),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return offline.Document{Name: "minted.json", Raw: raw}
+	}
+	for name, c := range map[string]struct {
+		seed string
+		pins offline.Pins
+		want offline.Verdict
+	}{
+		"pinned":          {domainSeed, offline.Pins{Domain: domain}, offline.Verified},
+		"not pinned":      {domainSeed, offline.Pins{}, offline.SelfConsistent},
+		"another domain":  {domainSeed, offline.Pins{Domain: agent}, offline.NotValid},
+		"another's words": {"0x" + strings.Repeat("07", 32), offline.Pins{Domain: domain}, offline.NotValid},
+	} {
+		r, err := offline.Verify([]offline.Document{answer(c.seed)}, c.pins, now)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if r.Verdict != c.want || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "Only the record was given.") }) {
+			t.Errorf("%s: %d, %q", name, r.Verdict, r.Notes)
+		}
 	}
 }
