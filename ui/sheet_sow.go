@@ -315,6 +315,9 @@ func (c *contract) band() fyne.CanvasObject {
 	if o := outcomeWords(c.version); o != "" {
 		facts = o
 	}
+	if c.over { // what stood here was so before
+		facts = "What was decided is below."
+	}
 	return parts.Band(c.title(), facts, parts.BandEnd(caption, print, look.MonoSB))
 }
 
