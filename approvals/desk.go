@@ -18,6 +18,7 @@ import (
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
+	"vault/approvals/sow"
 	"vault/approvals/store"
 )
 
@@ -75,6 +76,10 @@ type Options struct {
 	Await    time.Duration // how long a call waits for a person; 0: AwaitLimit
 	Demo     bool          // creates throw-away vaults only
 	Patience time.Duration // a key process that has not answered by then, where no person is asked, is ended; 0: 30 s
+
+	// Languages are the contract languages whose text is here: a document that names another is told so, and one that gives a text
+	// here another hash is not signed. Nil: nothing is said.
+	Languages sow.Languages
 }
 
 // Desk is where agents ask, a person decides, and keys sign. It is safe for

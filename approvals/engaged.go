@@ -564,7 +564,7 @@ func (d *Desk) examine(h *held) error {
 		v := &x.view
 		authoring := x.authored()
 		v.Findings = x.doc.Validate(sow.Options{
-			Authoring: authoring, Manifest: manifest, Ours: ours,
+			Authoring: authoring, Manifest: manifest, Ours: ours, Languages: d.o.Languages,
 			Made: func(a jcs.Value) bool { return h.approvedHere(x, a) },
 		})
 		v.Findings = append(v.Findings, v.Seats.Findings...)

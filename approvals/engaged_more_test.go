@@ -1062,3 +1062,56 @@ func TestNewInstanceKeepsEngagements(t *testing.T) {
 		t.Fatalf("%+v", v.EngagementRow)
 	}
 }
+
+// TestKnownLanguages: a desk that has the text of a contract language says so of the documents that name another, and signs none
+// that gives that text another hash.
+func TestKnownLanguages(t *testing.T) {
+	w := owned(t)
+	w.pinKey(orreryAgent, "owner/inkwell")
+	base := requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now())
+	doc := signAs(t, parsed(t, base.Canonical()), sow.Provider, "owner/inkwell")
+	named, ok := doc.Language()
+	if !ok {
+		t.Fatal("no language")
+	}
+	id := w.brought(doc.Raw()).Engagement
+	for _, c := range []struct {
+		known sow.Languages
+		code  sow.Code
+		ends  string
+	}{
+		{sow.Languages{named.LanguageName: strings.Repeat("0", 64)}, "language_hash_conflict", "language_hash_conflict"},
+		{sow.Languages{}, "language_unknown", approvals.OutcomeDone},
+	} {
+		w.stop()
+		w.languages = c.known
+		w.start()
+		w.unlock()
+		if f := w.engagement(id).Versions[0].Findings; !f.Has(c.code) {
+			t.Fatalf("%s: %v", c.code, f)
+		}
+		w.signSoW(c.ends, id, doc.Digest(), "countersign")
+	}
+}
+
+// TestBothSeatsTaken: where a document does not show which seat is the owner's, nothing is signed before the owner says so.
+func TestBothSeatsTaken(t *testing.T) {
+	w := owned(t)
+	w.pinKey(orreryAgent, "owner/inkwell")
+	doc := signAs(t, requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now()), sow.Provider, "owner/inkwell")
+	id := w.brought(doc.Raw()).Engagement
+	if v := w.engagement(id); v.Role != "" || v.SeatFixed {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	w.signSoW(approvals.CodeUnknownSeat, id, doc.Digest(), "countersign")
+	if v := w.engagement(id); v.Role != "" || v.SeatFixed {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	out, err := w.owner.SignSoW(context.Background(), approvals.Signing{Engagement: id, Digest: doc.Digest(), Move: "countersign", Role: sow.Client})
+	if err != nil || out.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if v := w.engagement(id); v.Role != sow.Client || v.State != sow.Active || v.Versions[0].Seats.Client == nil {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+}

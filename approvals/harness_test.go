@@ -18,6 +18,7 @@ import (
 	"vault/approvals"
 	"vault/approvals/handshake"
 	"vault/approvals/keys"
+	"vault/approvals/sow"
 	"vault/approvals/store"
 	"vault/custody"
 	"vault/derive/envelope"
@@ -186,6 +187,8 @@ type world struct {
 	owner  approvals.Owner
 	agents approvals.Agents
 	await  time.Duration
+
+	languages sow.Languages
 }
 
 func newWorld(t *testing.T) *world {
@@ -202,7 +205,7 @@ func newWorld(t *testing.T) *world {
 // start opens the desk, as a program that begins.
 func (w *world) start() {
 	w.t.Helper()
-	d, err := approvals.New(context.Background(), approvals.Options{Folder: w.dir, Launcher: w.keys, Clock: w.clock, Await: w.await})
+	d, err := approvals.New(context.Background(), approvals.Options{Folder: w.dir, Launcher: w.keys, Clock: w.clock, Await: w.await, Languages: w.languages})
 	if err != nil {
 		w.t.Fatal(err)
 	}

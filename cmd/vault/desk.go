@@ -45,7 +45,7 @@ func (p *program) openDesk(ctx context.Context) (_ *opened, err error) {
 		path = "" // serve says why; the other commands need no socket
 	}
 	o.desk, err = approvals.New(ctx, approvals.Options{
-		Folder: home, Socket: path, Launcher: launcher{folder: home}, Demo: p.demo,
+		Folder: home, Socket: path, Launcher: launcher{folder: home}, Demo: p.demo, Languages: knownLanguages(),
 	})
 	if err != nil {
 		return nil, err
