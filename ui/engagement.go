@@ -520,7 +520,7 @@ func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.Canva
 
 // moves are what the owner may do now; each opens the document with it.
 func (p *engagementsPage) moves(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
-	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "preauthorise": "Allow in advance…", "complete": "Fill the seat…", "refuse": "Refuse with a reason…"}
+	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "preauthorise": "Allow in advance…", "form": "Fill the seat…", "refuse": "Refuse with a reason…"}
 	var list []fyne.CanvasObject
 	for _, m := range v.Moves {
 		label, ok := labels[m.What]

@@ -323,7 +323,10 @@ func seatWords(r approvals.EngagementRow) string {
 	case sow.Provider:
 		return "you do the work"
 	}
-	return "you are neither side"
+	if r.Kind == approvals.KindOffer {
+		return "somebody else’s"
+	}
+	return "you are neither side yet"
 }
 
 // moneyWords is the most the client pays.

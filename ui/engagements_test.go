@@ -213,7 +213,7 @@ func TestChangeAtTheDeskIsFollowed(t *testing.T) {
 		v := d.SoW.Views["e_1"]
 		v.Versions = slices.Clone(v.Versions)
 		v.Versions[0].Outcome = "withdrawn"
-		v.Moves = v.Moves[2:]
+		v.Moves = v.Moves[3:]
 		d.SoW.Views["e_1"] = v
 		d.Stat.Entries++
 	})
