@@ -1115,3 +1115,40 @@ func TestBothSeatsTaken(t *testing.T) {
 		t.Fatalf("%+v", v.EngagementRow)
 	}
 }
+
+// TestEditedCopy: a copy or a record that was edited in the store is not used, and the owner is told.
+func TestEditedCopy(t *testing.T) {
+	for name, statement := range map[string]string{
+		"a copy":           `UPDATE sow_copies SET raw = CAST(replace(CAST(raw AS TEXT), '4200000', '4200001') AS BLOB)`,
+		"its signature":    `UPDATE sow_copies SET raw = CAST(replace(CAST(raw AS TEXT), '"sig":"', '"sig":"A') AS BLOB)`,
+		"a copy's address": `UPDATE sow_copies SET sha256 = 'x' || sha256`,
+		"a record":         `UPDATE sow_records SET raw = CAST(CAST(raw AS TEXT) || ' ' AS BLOB)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := owned(t)
+			id, doc := w.running()
+			w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: doc.Digest(), Kind: sow.Review, Ground: "acceptance", Cites: []string{"task_1"}})
+			w.stop()
+			if w.edit(statement) == 0 {
+				t.Fatal("nothing was edited")
+			}
+			w.start()
+			w.unlock()
+			v, err := w.owner.Engagement(id)
+			if name == "a record" {
+				if err != nil || v.State != sow.Active || len(v.Records) != 0 {
+					t.Errorf("%+v, %v", v.Records, err)
+				}
+			} else if name == "its signature" { // the copy from before anybody signed is as it was
+				if err != nil || v.State == sow.Active || len(v.Versions) != 1 || len(v.Versions[0].Copies) != 1 {
+					t.Errorf("%+v, %v", v.EngagementRow, err)
+				}
+			} else if code(err) != approvals.CodeUnknownEngagement {
+				t.Errorf("%+v, %v", v.EngagementRow, err)
+			}
+			if st := w.owner.Status(); st.State != approvals.StateOpen || st.Trouble == nil || st.Trouble.Code != approvals.CodeRowEdited {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}
