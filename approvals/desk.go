@@ -18,6 +18,7 @@ import (
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
+	"vault/approvals/sow"
 	"vault/approvals/store"
 )
 
@@ -81,6 +82,10 @@ type Options struct {
 	// Nil: nobody else is served.
 	SocketServe func(userID int64, path string) (stop func(removed bool), err error)
 	Patience    time.Duration // a key process that has not answered by then, where no person is asked, is ended; 0: 30 s
+
+	// Languages are the contract languages whose text is here: a document that names another is told so, and one that gives a text
+	// here another hash is not signed. Nil: nothing is said.
+	Languages sow.Languages
 }
 
 // Desk is where agents ask, a person decides, and keys sign. It is safe for

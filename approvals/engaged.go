@@ -135,6 +135,7 @@ type held struct {
 	seat    int64
 	fixed   bool
 	pins    sow.Pins
+	edited  []string // rows that are not what they say; they are not used
 	inForce *heldDoc
 	ended   int64 // when a termination takes effect, or 0
 	view    EngagementView
@@ -226,6 +227,16 @@ func (d *Desk) held(id string) (*held, error) {
 		h.facts[f.Name][f.Key] = f
 	}
 	agents, digests := h.read(copies)
+	h.records = slices.DeleteFunc(h.records, func(r store.SoWRecord) bool {
+		bad := shaOf(r.Raw) != r.SHA256
+		if bad {
+			h.edited = append(h.edited, r.SHA256)
+		}
+		return bad
+	})
+	if len(h.edited) > 0 {
+		d.rowEdited("document " + h.edited[0])
+	}
 	if len(h.docs) == 0 {
 		return nil, refuse(CodeUnknownEngagement)
 	}
@@ -239,11 +250,28 @@ func (d *Desk) held(id string) (*held, error) {
 	return h, nil
 }
 
-// read parses the copies and joins those of one document. A copy that is not what its row says is left out.
+// rowEdited tells the owner of a row that was edited in the store, and is not used.
+func (d *Desk) rowEdited(what string) {
+	d.mu.Lock()
+	told := d.trouble != nil
+	if d.badRow == nil {
+		d.badRow = &Trouble{Code: CodeRowEdited, Detail: what}
+	}
+	if !told {
+		d.trouble = d.badRow
+	}
+	d.mu.Unlock()
+	if !told {
+		d.changed()
+	}
+}
+
+// read parses the copies and joins those of one document. A copy that is not what its row says is left out, and named.
 func (h *held) read(copies []store.SoWCopy) (agents, digests []string) {
 	for _, c := range copies {
 		doc, err := sow.Parse(c.Raw)
-		if err != nil || doc.Digest() != c.Digest || engagementID(doc) != h.id {
+		if err != nil || doc.Digest() != c.Digest || engagementID(doc) != h.id || shaOf(c.Raw) != c.SHA256 {
+			h.edited = append(h.edited, c.SHA256)
 			continue
 		}
 		x := h.by(c.Digest)
@@ -564,7 +592,7 @@ func (d *Desk) examine(h *held) error {
 		v := &x.view
 		authoring := x.authored()
 		v.Findings = x.doc.Validate(sow.Options{
-			Authoring: authoring, Manifest: manifest, Ours: ours,
+			Authoring: authoring, Manifest: manifest, Ours: ours, Languages: d.o.Languages,
 			Made: func(a jcs.Value) bool { return h.approvedHere(x, a) },
 		})
 		v.Findings = append(v.Findings, v.Seats.Findings...)

@@ -1062,3 +1062,93 @@ func TestNewInstanceKeepsEngagements(t *testing.T) {
 		t.Fatalf("%+v", v.EngagementRow)
 	}
 }
+
+// TestKnownLanguages: a desk that has the text of a contract language says so of the documents that name another, and signs none
+// that gives that text another hash.
+func TestKnownLanguages(t *testing.T) {
+	w := owned(t)
+	w.pinKey(orreryAgent, "owner/inkwell")
+	base := requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now())
+	doc := signAs(t, parsed(t, base.Canonical()), sow.Provider, "owner/inkwell")
+	named, ok := doc.Language()
+	if !ok {
+		t.Fatal("no language")
+	}
+	id := w.brought(doc.Raw()).Engagement
+	for _, c := range []struct {
+		known sow.Languages
+		code  sow.Code
+		ends  string
+	}{
+		{sow.Languages{named.LanguageName: strings.Repeat("0", 64)}, "language_hash_conflict", "language_hash_conflict"},
+		{sow.Languages{}, "language_unknown", approvals.OutcomeDone},
+	} {
+		w.stop()
+		w.languages = c.known
+		w.start()
+		w.unlock()
+		if f := w.engagement(id).Versions[0].Findings; !f.Has(c.code) {
+			t.Fatalf("%s: %v", c.code, f)
+		}
+		w.signSoW(c.ends, id, doc.Digest(), "countersign")
+	}
+}
+
+// TestBothSeatsTaken: where a document does not show which seat is the owner's, nothing is signed before the owner says so.
+func TestBothSeatsTaken(t *testing.T) {
+	w := owned(t)
+	w.pinKey(orreryAgent, "owner/inkwell")
+	doc := signAs(t, requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now()), sow.Provider, "owner/inkwell")
+	id := w.brought(doc.Raw()).Engagement
+	if v := w.engagement(id); v.Role != "" || v.SeatFixed {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	w.signSoW(approvals.CodeUnknownSeat, id, doc.Digest(), "countersign")
+	if v := w.engagement(id); v.Role != "" || v.SeatFixed {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+	out, err := w.owner.SignSoW(context.Background(), approvals.Signing{Engagement: id, Digest: doc.Digest(), Move: "countersign", Role: sow.Client})
+	if err != nil || out.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if v := w.engagement(id); v.Role != sow.Client || v.State != sow.Active || v.Versions[0].Seats.Client == nil {
+		t.Fatalf("%+v", v.EngagementRow)
+	}
+}
+
+// TestEditedCopy: a copy or a record that was edited in the store is not used, and the owner is told.
+func TestEditedCopy(t *testing.T) {
+	for name, statement := range map[string]string{
+		"a copy":           `UPDATE sow_copies SET raw = CAST(replace(CAST(raw AS TEXT), '4200000', '4200001') AS BLOB)`,
+		"its signature":    `UPDATE sow_copies SET raw = CAST(replace(CAST(raw AS TEXT), '"sig":"', '"sig":"A') AS BLOB)`,
+		"a copy's address": `UPDATE sow_copies SET sha256 = 'x' || sha256`,
+		"a record":         `UPDATE sow_records SET raw = CAST(CAST(raw AS TEXT) || ' ' AS BLOB)`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := owned(t)
+			id, doc := w.running()
+			w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: doc.Digest(), Kind: sow.Review, Ground: "acceptance", Cites: []string{"task_1"}})
+			w.stop()
+			if w.edit(statement) == 0 {
+				t.Fatal("nothing was edited")
+			}
+			w.start()
+			w.unlock()
+			v, err := w.owner.Engagement(id)
+			if name == "a record" {
+				if err != nil || v.State != sow.Active || len(v.Records) != 0 {
+					t.Errorf("%+v, %v", v.Records, err)
+				}
+			} else if name == "its signature" { // the copy from before anybody signed is as it was
+				if err != nil || v.State == sow.Active || len(v.Versions) != 1 || len(v.Versions[0].Copies) != 1 {
+					t.Errorf("%+v, %v", v.EngagementRow, err)
+				}
+			} else if code(err) != approvals.CodeUnknownEngagement {
+				t.Errorf("%+v, %v", v.EngagementRow, err)
+			}
+			if st := w.owner.Status(); st.State != approvals.StateOpen || st.Trouble == nil || st.Trouble.Code != approvals.CodeRowEdited {
+				t.Errorf("%+v", st)
+			}
+		})
+	}
+}

@@ -132,7 +132,14 @@ func (h *held) barred(x *heldDoc, move string) (code, detail string) {
 	case h.ended > 0 && h.now >= h.ended:
 		return string(sow.Terminated), ""
 	}
+	// What others put on our own seat does not count, and does not keep us from it.
+	beside := func(f sow.Finding) bool {
+		return h.role != "" && slices.ContainsFunc(v.Seats.Ignored, func(r sow.Record) bool { return r.Role == h.role && r.Member == f.Member })
+	}
 	for _, f := range v.Findings.Errors() {
+		if beside(f) {
+			continue
+		}
 		// Who has signed is the business of the seats below; an offer to one party may be kept by another.
 		if !slices.Contains([]sow.Code{"not_agreed", "one_signature"}, f.Code) && (move != journal.MovePropose || f.Code != "amendment_already_open") {
 			return string(f.Code), f.Message

@@ -269,6 +269,9 @@ func (d *Desk) sealing(h *held, ask Signing) (*sealing, string, error) {
 		s.agreed = true
 		s.authority = string(needed(journal.MoveComplete, x.doc, nil, h.log.floor))
 	default:
+		if s.role == "" { // both seats are signed by others, or none: the owner says which is theirs
+			return nil, CodeUnknownSeat, nil
+		}
 		if s.counterparty = pinOf(h.pins, otherRole(s.role)); s.counterparty == "" {
 			return nil, CodeNotPinned, nil
 		}

@@ -18,6 +18,7 @@ import (
 	"vault/approvals"
 	"vault/approvals/handshake"
 	"vault/approvals/keys"
+	"vault/approvals/sow"
 	"vault/approvals/store"
 	"vault/custody"
 	"vault/derive/envelope"
@@ -189,6 +190,8 @@ type world struct {
 	peer   approvals.Peer // of who asks to be paired; zero is the usual one
 	serve  func(userID int64, path string) (stop func(removed bool), err error)
 	uid    *int64 // of the programs that pair; nil: 1000
+
+	languages sow.Languages
 }
 
 func newWorld(t *testing.T) *world {
@@ -205,7 +208,7 @@ func newWorld(t *testing.T) *world {
 // start opens the desk, as a program that begins.
 func (w *world) start() {
 	w.t.Helper()
-	d, err := approvals.New(context.Background(), approvals.Options{Folder: w.dir, Launcher: w.keys, Clock: w.clock, Await: w.await,
+	d, err := approvals.New(context.Background(), approvals.Options{Folder: w.dir, Launcher: w.keys, Clock: w.clock, Await: w.await, Languages: w.languages,
 		SocketServe: w.serve, SocketPlace: func(vault string, userID int64) string { return fmt.Sprintf("/tmp/v-%s-%d/s.sock", vault[:8], userID) }})
 	if err != nil {
 		w.t.Fatal(err)

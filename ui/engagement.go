@@ -138,6 +138,13 @@ func (p *engagementsPage) facts(u *UI, v *approvals.EngagementView) fyne.CanvasO
 		if x.Blocked {
 			list = append(list, parts.Space(0, 4), parts.Note("block", look.Danger, "You blocked this key. Everything of it is refused."))
 		}
+		if key := x.Key; !x.Ours && key != "" {
+			label := "Block…"
+			if x.Blocked {
+				label = "Unblock…"
+			}
+			list = append(list, parts.Space(0, 6), parts.Row(0, u.button(parts.Plain, "", label, func() { p.block(u, key, x.Blocked) }).Small(), parts.Spring()))
+		}
 		if !x.Ours && x.Key == "" {
 			for _, key := range x.Claims {
 				list = append(list, parts.Space(0, 6), parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, "A signature claims "+short(key))), u.button(parts.Plain, "key", "Pin…", func() { p.pin(u, x.Party.Agent, key) }).Small()))
@@ -180,12 +187,35 @@ func (p *engagementsPage) pin(u *UI, agent, key string) {
 	}
 }
 
+// block asks whether a key is to be refused from now on, or heard again.
+func (p *engagementsPage) block(u *UI, key string, blocked bool) {
+	q := newQuestion(u, func() { p.asking = nil; u.rebuild() })
+	q.above = look.Text(look.Mono, look.Ink, safe(key))
+	done := func(error) { p.asking = nil; p.reload(u, true) }
+	if blocked {
+		q.add("Hear this key again", "What it signs counts as before.", "", func() {
+			u.run("", func(ctx context.Context) error { return u.owner.UnblockKey(ctx, key) }, done)
+		})
+	} else {
+		q.add("Block this key", "Everything of it is refused and says so, in every engagement. What is in force stays in force: end it if you want it to end.", "", func() {
+			u.run("", func(ctx context.Context) error { return u.owner.BlockKey(ctx, key, "") }, done)
+		})
+	}
+	p.asking = q
+	u.rebuild()
+	if s := u.scroll["engagements"]; s != nil {
+		s.Inner.ScrollToTop()
+	}
+}
+
 // movedWords say what happened at a point of the timeline.
 var movedWords = map[string]string{
 	"imported": "It was brought in", "drafted": "It was drafted", "signed": "Signed", "countersigned": "Countersigned", "agreed": "Agreed: both signatures are there",
 	"active": "In force", "proposed": "A change was proposed", "denied": "The change was denied", "withdrawn": "It was withdrawn", "lapsed": "Its time passed",
 	"approved": "The change was approved", "terminated": "It was ended", "disputed": "An amount was disputed", "reviewed": "It was reviewed", "refused": "It was refused",
 	"completed": "The agreement was completed", "brought": "Something was brought in", "conflict": "Another document claims the same version", "exhausted": "The cap was reached",
+	"countered": "The change was denied; one of your own will follow", "probed": "A trial was recorded", "preauthorised": "An agent was allowed to accept it", "intent": "The agent gave its part",
+	"notice_ends": "The notice ended", "handle_confirmed": "A handle’s new key was confirmed", "grant closed": "Access was closed by hand", "grant open": "Access is said to be open again",
 	"ends": "It ends", "starts": "It comes into force", "published": "It was published", "settled": "One of several documents was said to count",
 }
 
@@ -200,6 +230,9 @@ func moved(m approvals.Moved) string {
 	}
 	if w, ok := movedWords[m.What]; ok {
 		return w
+	}
+	if kind, ok := strings.CutPrefix(m.What, "brought "); ok && recordWords[approvals.RecordKind(kind)] != "" {
+		return recordWords[approvals.RecordKind(kind)] + " was brought in"
 	}
 	return strings.ReplaceAll(safe(m.What), "_", " ")
 }
@@ -487,7 +520,7 @@ func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.Canva
 
 // moves are what the owner may do now; each opens the document with it.
 func (p *engagementsPage) moves(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
-	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "preauthorise": "Allow in advance…", "complete": "Fill the seat…", "refuse": "Refuse with a reason…"}
+	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "preauthorise": "Allow in advance…", "form": "Fill the seat…", "refuse": "Refuse with a reason…"}
 	var list []fyne.CanvasObject
 	for _, m := range v.Moves {
 		label, ok := labels[m.What]

@@ -37,6 +37,7 @@ type engagementsPage struct {
 	reminded []approvals.Reminder
 	asking   *question // of the engagement that is shown, or nil
 	paste    *pasted
+	seat     *parts.Field // name of the seat that is to be opened, in Settings
 }
 
 // dealFilters are what of the list is shown.
@@ -58,6 +59,8 @@ func (p *engagementsPage) init(u *UI) {
 	p.search = parts.NewField("", "Name, handle, offering, key", 100)
 	p.search.Watch(u)
 	p.search.OnChanged = func(string) { p.reload(u, false) }
+	p.seat = parts.NewField("", "Name for another seat", 40)
+	p.seat.Watch(u)
 	p.want = 60
 	p.list = newVirtual(0, func(i int) fyne.CanvasObject { return p.row(u, i) }, func(int, float32) float32 { return look.S(rowHeight) })
 	p.list.moved = func(_, to int) {
@@ -320,7 +323,10 @@ func seatWords(r approvals.EngagementRow) string {
 	case sow.Provider:
 		return "you do the work"
 	}
-	return "you are neither side"
+	if r.Kind == approvals.KindOffer {
+		return "somebody else’s"
+	}
+	return "you are neither side yet"
 }
 
 // moneyWords is the most the client pays.
@@ -444,7 +450,10 @@ func (u *UI) sowRow(i approvals.Item) fyne.CanvasObject {
 
 // pasted takes a document in: from the clipboard or from a file. What is brought in
 // never goes through a field that lays out text.
-type pasted struct{ path *parts.Field }
+type pasted struct {
+	path  *parts.Field
+	draft bool // it is the owner's own, not signed yet
+}
 
 func newPasted(u *UI) *pasted {
 	p := &pasted{path: parts.NewField("", "Path of a file", 1000)}
@@ -463,7 +472,12 @@ func (x *pasted) panel(u *UI) fyne.CanvasObject {
 		words += " A file can also be dropped on this window."
 		list = append(list, parts.Row(8, parts.Grow(parts.Size(0, 36, x.path)), u.button(parts.Plain, "file", "Bring in the file", func() { u.take(strings.TrimSpace(x.path.Text), "file") })))
 	}
-	list = append([]fyne.CanvasObject{look.Text(look.Body, look.Ink2, words)}, append(list, parts.Row(8, back, parts.Spring(), take))...)
+	icon := ""
+	if x.draft {
+		icon = "check"
+		words = "A document of yours that nobody has signed: an offer to publish, or the next version of an engagement to propose. It is checked and kept; you sign it on its page."
+	}
+	list = append([]fyne.CanvasObject{look.Text(look.Body, look.Ink2, words), parts.Row(8, u.button(parts.Filter, icon, "A draft of mine", func() { x.draft = !x.draft; u.rebuild() }).Small().On(x.draft), parts.Spring())}, append(list, parts.Row(8, back, parts.Spring(), take))...)
 	return parts.Sunk(look.Ground, 6, parts.Pad(14, 16, 14, 16, parts.Column(12, list...)))
 }
 
@@ -480,8 +494,13 @@ func (p *engagementsPage) bring(u *UI, raw []byte, kind approvals.RecordKind, fr
 		return
 	}
 	var got approvals.Imported
+	draft := p.paste != nil && p.paste.draft
 	u.run("", func(ctx context.Context) error {
 		var err error
+		if draft {
+			got, err = u.owner.DraftSoW(ctx, raw)
+			return err
+		}
 		got, err = u.owner.Import(ctx, raw, kind, from)
 		return err
 	}, func(err error) {

@@ -213,7 +213,7 @@ func TestChangeAtTheDeskIsFollowed(t *testing.T) {
 		v := d.SoW.Views["e_1"]
 		v.Versions = slices.Clone(v.Versions)
 		v.Versions[0].Outcome = "withdrawn"
-		v.Moves = v.Moves[2:]
+		v.Moves = v.Moves[3:]
 		d.SoW.Views["e_1"] = v
 		d.Stat.Entries++
 	})
@@ -552,4 +552,69 @@ func BenchmarkEngagements10000(b *testing.B) {
 			search.SetText("")
 		}
 	})
+}
+
+func TestDraftsSeatsAndBlockedKeys(t *testing.T) {
+	d := fakedesk.Contracts()
+	d.SoW.Brought = approvals.Imported{Kind: approvals.RecordSoW, SHA256: strings.Repeat("0", 64)}
+	d.SoW.Blocked = []approvals.BlockedKey{{Key: d.SoW.Views["e_0"].Parties[0].Key, At: fakedesk.Now.UnixMilli()}}
+	s := newStage(t, d)
+	test.Tap(uiwalk.Row(s.root(), "Engagements"))
+	press(t, s.root(), "Bring in a document")
+	press(t, s.root(), "A draft of mine")
+	s.app.Clipboard().SetContent(`{"sow":"v1"}`)
+	press(t, s.root(), "Take it from the clipboard")
+	if !slices.Contains(s.desk.Calls, "draft") || len(s.desk.SoW.Imports) != 0 {
+		t.Errorf("the desk was asked %v, and given %q", s.desk.Calls, s.desk.SoW.Imports)
+	}
+	test.Tap(uiwalk.Row(s.root(), "Copperline"))
+	press(t, s.root(), "Block…")
+	s.wait()
+	c := uiwalk.Choice(s.root(), "Block this key")
+	test.Tap(c)
+	press(t, s.root(), "Confirm: Block this key")
+	key := s.desk.SoW.Views["e_2"].Parties[0].Key
+	if !slices.Contains(s.desk.Calls, "block key "+key) {
+		t.Errorf("the desk was asked %v", s.desk.Calls)
+	}
+	test.Tap(uiwalk.Row(s.root(), "Settings"))
+	press(t, s.root(), "Unblock")
+	if !slices.Contains(s.desk.Calls, "unblock key "+key) {
+		t.Errorf("the desk was asked %v", s.desk.Calls)
+	}
+	press(t, s.root(), "Open the next seat")
+	contains(t, s.root(), "Give the seat a name first")
+	for _, f := range uiwalk.All[*parts.Field](s.root()) {
+		f.SetText("Harbor workshop")
+	}
+	press(t, s.root(), "Open the next seat")
+	if !slices.Contains(s.desk.Calls, "open seat Harbor workshop") {
+		t.Errorf("the desk was asked %v", s.desk.Calls)
+	}
+	press(t, s.root(), "work out of scope")
+	if dep, _ := s.desk.Deployment(""); dep.Scope {
+		t.Error("what was said of the deployment is not changed")
+	}
+}
+
+func TestPinning(t *testing.T) {
+	d := fakedesk.Contracts()
+	v := d.SoW.Views["e_0"]
+	key := v.Parties[0].Key
+	v.Parties = slices.Clone(v.Parties)
+	v.Parties[0].Key, v.Parties[0].Claims = "", []string{key}
+	d.SoW.Views["e_0"] = v
+	s := newStage(t, d)
+	test.Tap(uiwalk.Row(s.root(), "Engagements"))
+	test.Tap(uiwalk.Row(s.root(), "Your signature is asked for"))
+	contains(t, s.root(), "no key is pinned: nothing can be signed with them")
+	press(t, s.root(), "Pin…")
+	contains(t, s.root(), key) // the whole of it, to be compared
+	press(t, s.root(), "Nothing selected")
+	s.wait()
+	test.Tap(uiwalk.Choice(s.root(), "They told me this key"))
+	press(t, s.root(), "Confirm: They told me this key")
+	if want := (approvals.PinAsk{Agent: v.Parties[0].Party.Agent, Key: key, Learned: "told"}); len(s.desk.SoW.Pins) != 1 || s.desk.SoW.Pins[0] != want {
+		t.Errorf("the desk was asked for %+v", s.desk.SoW.Pins)
+	}
 }

@@ -62,7 +62,7 @@ func (u *UI) inbox() fyne.CanvasObject {
 		out = append(out, parts.Empty("inbox", "No one is waiting for you", "Requests from your agents appear here, in the order they come."), parts.Space(0, 24))
 	}
 	if len(deals) > 0 {
-		out = append(out, section("Contracts that wait for you"), parts.Space(0, 6), parts.Lined(deals...), parts.Space(0, 24))
+		out = append(out, section("Engagements that wait for you"), parts.Space(0, 6), parts.Lined(deals...), parts.Space(0, 24))
 	}
 	if len(notes) > 0 {
 		out = append(out, section("For reading only"), parts.Space(0, 6), parts.Lined(notes...), parts.Space(0, 24))

@@ -154,7 +154,7 @@ func (u *UI) copyOf(id string, v approvals.VersionView) (*sow.Document, error) {
 
 // facts is what the page is told beside the document.
 func (u *UI) facts(view approvals.EngagementView, v approvals.VersionView) page.Facts {
-	f := page.Facts{Now: u.opts.Now().UnixMilli(), Ours: view.Role, Deployment: view.Deployment, Seats: v.Seats, Findings: v.Findings, State: v.State}
+	f := page.Facts{Now: u.opts.Now().UnixMilli(), Ours: ourSide(view), Deployment: view.Deployment, Seats: v.Seats, Findings: v.Findings, State: v.State}
 	if view.Seat.Key != "" || view.Role != "" {
 		f.Seat = seatName(view.Seat)
 	}
@@ -187,6 +187,15 @@ func (u *UI) facts(view approvals.EngagementView, v approvals.VersionView) page.
 		}
 	}
 	return f
+}
+
+// ourSide is the owner's seat, and with somebody else's offer the one that is
+// open.
+func ourSide(view approvals.EngagementView) string {
+	if view.Role == "" && view.Kind == approvals.KindOffer && !slices.ContainsFunc(view.Parties, func(p approvals.PartyView) bool { return p.Ours }) {
+		return sow.Client
+	}
+	return view.Role
 }
 
 // learned says how a seat's key came to be known.
@@ -314,6 +323,9 @@ func (c *contract) band() fyne.CanvasObject {
 	}
 	if o := outcomeWords(c.version); o != "" {
 		facts = o
+	}
+	if c.over { // what stood here was so before
+		facts = "What was decided is below."
 	}
 	return parts.Band(c.title(), facts, parts.BandEnd(caption, print, look.MonoSB))
 }
@@ -542,7 +554,7 @@ func (c *contract) can(what string) *approvals.Move {
 // opening are the buttons that begin something, in the order they stand.
 var opening = []struct{ move, label string }{
 	{"refuse", "Refuse with a reason…"}, {"deny", "Answer it…"}, {"withdraw", "Withdraw…"}, {"terminate", "End it…"}, {"dispute", "Dispute an amount…"}, {"review", "Review…"},
-	{"preauthorise", "Allow in advance…"}, {"complete", "Fill the seat…"}, {"publish", "Sign to publish…"}, {"propose", "Sign to propose…"}, {"countersign", "Sign as "}, {"approve", "Sign as "},
+	{"preauthorise", "Allow in advance…"}, {"form", "Fill the seat…"}, {"complete", "Complete it…"}, {"publish", "Sign to publish…"}, {"propose", "Sign to propose…"}, {"countersign", "Sign as "}, {"approve", "Sign as "},
 }
 
 // buttons is the line below a page that is being read.
@@ -574,7 +586,7 @@ func (c *contract) buttons() fyne.CanvasObject {
 			c.w.Canvas().Focus(c.heading)
 		})
 		b.Watch(c)
-		signs := o.move == "complete" || o.move == "publish" || o.move == "propose" || o.move == "countersign" || o.move == "approve"
+		signs := o.move == "form" || o.move == "complete" || o.move == "publish" || o.move == "propose" || o.move == "countersign" || o.move == "approve"
 		if m.Blocked != "" {
 			b.Disable()
 			if signs || blocked == "" {
@@ -627,13 +639,35 @@ func (c *contract) buttons() fyne.CanvasObject {
 	return parts.Row(8, append([]fyne.CanvasObject{parts.Grow(note(text))}, acts...)...)
 }
 
+// barred says what bars a move where no finding does.
+var barred = map[string]string{
+	"counterparty_not_pinned": "No key of the other side is pinned. Pin it under the engagement first.",
+	"intent_missing":          "The agent’s part is missing: it signs first, and brings it with its next request.",
+	"not_open":                "This version is not open any more.",
+	"version_conflict":        "Two documents claim this version. Say under the engagement which one counts.",
+	"handle_rehomed":          "A handle names another key than before. Confirm it under the engagement first.",
+	"amendment_lapsed":        "The review window has passed.",
+	"terminated":              "The engagement has ended.",
+	"no_charge_settlement":    "Nothing is charged here, so there is no amount to dispute.",
+	"signer_not_owner":        "A signature on it is by another key than the one pinned.",
+	"amendment_already_open":  "Another change is open. It has to be answered first.",
+}
+
 // why says in a sentence what bars a move.
 func (c *contract) why(m *approvals.Move) string {
 	if m.Detail != "" {
 		return safeLong(m.Detail)
 	}
+	if s, ok := barred[m.Blocked]; ok {
+		return s
+	}
 	if s, ok := sentences[m.Blocked]; ok {
 		return s[0] + "."
+	}
+	for _, f := range c.version.Findings {
+		if string(f.Code) == m.Blocked {
+			return safeLong(f.Message + " " + f.Remedy)
+		}
 	}
 	return "This cannot be signed: " + safe(m.Blocked) + "."
 }

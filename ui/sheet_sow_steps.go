@@ -138,11 +138,11 @@ func (c *contract) begin(move string) *step {
 	switch move {
 	case "answer", "deny":
 		c.answerAmendment(s, v)
-	case "countersign", "approve", "publish", "propose":
+	case "countersign", "approve", "publish", "propose", "complete":
 		c.signing(s, move, v)
 		c.notNow(s)
-	case "complete":
-		c.completing(s)
+	case "form":
+		c.forming(s)
 		c.notNow(s)
 	case "refuse":
 		c.refusing(s)
@@ -192,8 +192,8 @@ func (c *contract) answerAmendment(s *step, v string) {
 		},
 		said: banner{parts.Calm, "check", "You approved version " + v, "It is in force once its start has come; version " + old + " is kept."},
 	})
-	deny := func(area *parts.Area, counter bool, label, why string, said banner, then func()) {
-		c.moveIn(s, "deny", label, why, &answer{
+	deny := func(move string, area *parts.Area, counter bool, label, why string, said banner, then func()) {
+		c.moveIn(s, move, label, why, &answer{
 			missing: func() string { _, m := reasonOf(area); return m },
 			fields: func() fyne.CanvasObject {
 				return named("Your reason, read by the other side and kept in the record", parts.Size(0, 52, area))
@@ -205,17 +205,18 @@ func (c *contract) answerAmendment(s *step, v string) {
 			said: said, then: then,
 		})
 	}
-	deny(reason, false, "Deny version "+v, "Version "+old+" goes on. The reason is signed.", banner{parts.Calm, "decline", "You denied version " + v, "Version " + old + " goes on. Your reason is signed and kept."}, nil)
-	deny(counter, true, "Deny and propose your own", "Starts a version "+v+" of yours.", banner{parts.Calm, "decline", "You denied version " + v, "Write your version " + v + " from the file of the one in force, and bring it in as a draft; then you can sign to propose it."}, nil)
+	deny("deny", reason, false, "Deny version "+v, "Version "+old+" goes on. The reason is signed.", banner{parts.Calm, "decline", "You denied version " + v, "Version " + old + " goes on. Your reason is signed and kept."}, nil)
+	deny("counter", counter, true, "Deny and propose your own", "Starts a version "+v+" of yours.", banner{parts.Calm, "decline", "You denied version " + v, "Write your version " + v + " from the file of the one in force, and bring it in as a draft; then you can sign to propose it."}, nil)
 }
 
 // signing is one signature under a document.
 func (c *contract) signing(s *step, move, v string) {
-	what := map[string]string{"countersign": "Sign version ", "approve": "Approve version ", "publish": "Publish version ", "propose": "Propose version "}[move] + v
+	what := map[string]string{"countersign": "Sign version ", "approve": "Approve version ", "publish": "Publish version ", "propose": "Propose version ", "complete": "Complete version "}[move] + v
 	after := map[string]banner{
 		"countersign": {parts.Calm, "sign", "You signed version " + v, "The other side is not told by the vault: export the bundle, or let the agent that brought it fetch it."},
 		"approve":     {parts.Calm, "check", "You approved version " + v, "It is in force once its start has come."},
 		"publish":     {parts.Calm, "sign", "You signed the offer", "Whoever meets its conditions can accept it; the vault then completes the agreement without asking you again."},
+		"complete":    {parts.Calm, "check", "You completed the agreement", "Both signatures are on it. It is in force once its start has come."},
 		"propose":     {parts.Calm, "sign", "You proposed version " + v, "It has no force until the other side signs it."},
 	}[move]
 	s.above = func() fyne.CanvasObject {
@@ -268,9 +269,9 @@ func (c *contract) signing(s *step, move, v string) {
 	}
 }
 
-// completing fills the open seat of an offer. What is made is shown as a page
+// forming fills the open seat of an offer. What is made is shown as a page
 // of its own before anything is signed.
-func (c *contract) completing(s *step) {
+func (c *contract) forming(s *step) {
 	owner, agent, handle, org := c.line("", "Your name, as the contract is to say it", 120), c.line("", "Your agent’s key, U…", 56), c.line("", "Handle, if it has one", 120), c.line("", "org_…, if you sign for one", 64)
 	starts := c.line(time.UnixMilli(c.u.opts.Now().UnixMilli()).UTC().AddDate(0, 0, 1).Format("2 Jan 2006, 00:00 UTC"), "", 30)
 	if to, ok := c.doc.Party("offered_to"); ok {
@@ -319,7 +320,7 @@ func (c *contract) completing(s *step) {
 	}
 	for _, seat := range seats {
 		var made approvals.EngagementView
-		c.moveIn(s, "complete", "Fill the seat as "+seatName(seat), "Makes the completed contract. Nothing is signed yet.", &answer{
+		c.moveIn(s, "form", "Fill the seat as "+seatName(seat), "Makes the completed contract. Nothing is signed yet.", &answer{
 			fields: fields,
 			missing: func() string {
 				_, ok := at()

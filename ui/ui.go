@@ -132,6 +132,8 @@ type state struct {
 	MintUses  []approvals.MintUse
 	// Deployment is what the owner says that runtimes do, everywhere.
 	Deployment sow.Deployment
+	Seats      []approvals.SeatView
+	Blocked    []approvals.BlockedKey
 }
 
 // banner is a remark of the vault on the page that is open.
@@ -267,6 +269,7 @@ func (u *UI) load() {
 			}
 			s.Passkeys, s.Policy = u.owner.Passkeys(), u.owner.Policy()
 			s.Deployment, _ = u.owner.Deployment("")
+			s.Seats, s.Blocked = u.owner.Seats(), u.owner.BlockedKeys()
 			if clicks, err := u.owner.ClickRates(u.opts.Now().Add(-clicksFor).UnixMilli()); err == nil {
 				s.Clicks = clicks
 			}

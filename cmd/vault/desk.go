@@ -45,7 +45,9 @@ func (p *program) openDesk(ctx context.Context, serves bool) (_ *opened, err err
 	if err != nil {
 		path = "" // serve says why; the other commands need no socket
 	}
-	options := approvals.Options{Folder: home, Socket: path, Launcher: launcher{folder: home}, Demo: p.demo, SocketPlace: socket.FurtherPath}
+	options := approvals.Options{
+		Folder: home, Socket: path, Launcher: launcher{folder: home}, Demo: p.demo, SocketPlace: socket.FurtherPath, Languages: knownLanguages(),
+	}
 	if serves {
 		options.SocketServe = func(userID int64, path string) (func(bool), error) {
 			return ipc.Further(o.desk.Agents(), userID, path, p.log)

@@ -106,7 +106,7 @@ func Contracts() *Desk {
 		v.State, v.Waiting, v.At = sow.AmendmentProposed, []approvals.Waiting{approvals.WaitApprove}, ago(20*time.Hour)
 		v.Versions[1].State, v.Versions[1].InForce = sow.Active, true
 		v.Versions[0].State, v.Versions[0].ProposedAt, v.Versions[0].ReviewEnds, v.Versions[0].ProposedBy = sow.AmendmentProposed, ago(20*time.Hour), ago(-6*24*time.Hour-4*time.Hour), sow.Provider
-		v.Moves = []approvals.Move{{What: "approve", Digest: next.Digest(), By: sow.ByPerson}, {What: "deny", Digest: next.Digest()}, {What: "terminate", Digest: both.Digest(), By: sow.ByPerson},
+		v.Moves = []approvals.Move{{What: "approve", Digest: next.Digest(), By: sow.ByPerson}, {What: "deny", Digest: next.Digest()}, {What: "counter", Digest: next.Digest()}, {What: "terminate", Digest: both.Digest(), By: sow.ByPerson},
 			{What: "dispute", Digest: both.Digest(), By: sow.ByPerson}, {What: "review", Digest: both.Digest()}}
 		v.Timeline = []approvals.Moved{
 			{At: ago(7 * 24 * time.Hour), Version: 1, What: "imported", By: "c1", State: sow.PartiallySigned}, {At: ago(6 * 24 * time.Hour), Version: 1, What: "countersigned", By: "us", State: sow.Agreed},
@@ -205,7 +205,7 @@ func Offers() *Desk {
 		v.Kind, v.State, v.Waiting, v.SeatFixed = approvals.KindOffer, sow.StandingProposal, []approvals.Waiting{approvals.WaitCountersign}, false
 		v.Versions[0].State = sow.StandingProposal
 		v.Parties = v.Parties[:1]
-		v.Moves = []approvals.Move{{What: "complete", Digest: offer.Digest(), By: sow.ByPerson}, {What: "preauthorise", Digest: offer.Digest(), By: sow.ByPerson}}
+		v.Moves = []approvals.Move{{What: "form", Digest: offer.Digest(), By: sow.ByAgent}, {What: "preauthorise", Digest: offer.Digest(), By: sow.ByPerson}}
 	})
 	d.SoW.Completed = Contracts().SoW.Views["e_0"]
 	d.SoW.Completed.ID = "e_9"

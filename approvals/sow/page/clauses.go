@@ -890,7 +890,7 @@ func (w *walker) qualifications() {
 // silent lists what the document does not say, with what that means.
 func (w *walker) silent() {
 	c := w.clause("silent", "What it does not say")
-	c.Counted = false
+	c.Group, c.Counted = "Not said", false
 	r := w.root()
 	gap := func(is bool, name, means string) {
 		if is {
