@@ -75,7 +75,7 @@ type ceremony struct {
 	page    Page // nil until it is served
 	stop    context.CancelFunc
 	steps   chan keys.Step // closed when over
-	ends    int64          // milliseconds since epoch
+	ends    instant
 	over    bool
 	origin  string
 	context *confirm.Context // nil in an enrolment
@@ -178,13 +178,13 @@ func (s *Signer) reserve(ask keys.Ask) (*ceremony, error) {
 		return nil, refuse(codeMalformed, "a ceremony is for one thing")
 	}
 	if old := s.ceremony; old != nil && !old.over {
-		if _, late := s.clock.read(); late < old.ends {
+		if !s.clock.reached(old.ends) {
 			return nil, refuse(keys.CodeCeremonyOpen, "a ceremony is open already")
 		}
 		old.end(keys.CodeTimedOut, "its time is over")
 	}
 	now := s.cfg.Clock.Now()
-	c := &ceremony{steps: make(chan keys.Step, maxSteps), stop: func() {}, ends: now - now%1000 + confirm.MaxLifetime, rpID: s.ownName()}
+	c := &ceremony{steps: make(chan keys.Step, maxSteps), stop: func() {}, ends: s.clock.after(now-now%1000, confirm.MaxLifetime), rpID: s.ownName()}
 	if ask.OtherName {
 		c.rpID = otherName
 	}
@@ -340,7 +340,7 @@ func (s *Signer) serve(ctx context.Context, c *ceremony, ask keys.Ask) (keys.Beg
 		defer s.background.Done()
 		s.run(running, c, task)
 	}()
-	begun := keys.Begun{ID: c.id, Says: slices.Clone(c.says), Ends: c.ends}
+	begun := keys.Begun{ID: c.id, Says: slices.Clone(c.says), Ends: c.ends.wall}
 	if c.context != nil {
 		begun.Context, begun.Digest = c.context.Canonical(), "0x"+c.digest
 	}
@@ -371,8 +371,8 @@ func (s *Signer) beforeFirst(ctx context.Context, surface keys.Surface) error {
 func (s *Signer) task(c *ceremony, ask keys.Ask) (PageTask, error) {
 	issued := s.cfg.Clock.Now()
 	issued -= issued % 1000
-	c.ends = issued + confirm.MaxLifetime
-	task := PageTask{Ends: c.ends}
+	c.ends = s.clock.after(issued, confirm.MaxLifetime)
+	task := PageTask{Ends: c.ends.wall}
 	name := func(p sealedPasskey) {
 		task.Credentials = append(task.Credentials, PageCredential{ID: p.Credential, Transports: p.Transports})
 	}
@@ -391,7 +391,7 @@ func (s *Signer) task(c *ceremony, ask keys.Ask) (PageTask, error) {
 		return task, nil
 	}
 	f := confirm.Fields{
-		Kind: c.kind, Digest: c.digest, Says: c.says, Origin: c.origin, RPID: c.rpID, IssuedAt: issued, ExpiresAt: c.ends, RequestID: c.id,
+		Kind: c.kind, Digest: c.digest, Says: c.says, Origin: c.origin, RPID: c.rpID, IssuedAt: issued, ExpiresAt: c.ends.wall, RequestID: c.id,
 	}
 	f.Document, f.Role = c.document, c.role
 	if ask.Act != nil && c.kind == confirm.MomentResolution {
@@ -530,7 +530,7 @@ func (s *Signer) check(c *ceremony, enrolled []sealedPasskey, at int64) (*answer
 	if err != nil {
 		return nil, err
 	}
-	if _, late := s.clock.read(); late >= c.ends {
+	if s.clock.reached(c.ends) {
 		return nil, &answer.Refusal{Code: answer.Expired, Detail: "it was confirmed after its end"}
 	}
 	return accepted, nil

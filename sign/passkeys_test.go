@@ -829,3 +829,41 @@ func TestCeremonyBeginsWhileOthersSign(t *testing.T) {
 	_, err = d.signer.Begin(t.Context(), keys.Ask{Act: &act})
 	wantCode(t, err, journal.CodeOtherInstance)
 }
+
+// A wall clock that is set back while the vault is open keeps nobody from confirming, and gives no ceremony more time.
+func TestConfirmingAfterTheClockWasSetBack(t *testing.T) {
+	d := open(t)
+	b := d.browse()
+	first := d.enrol()
+	second := d.enrolNext(b)
+	d.clock.set(-600_000, 0)
+	act, make := d.signedByPasskey(d.fields())
+	d.confirmed(journal.KindActionSigned, act, make)
+
+	begun := d.begin(keys.Ask{Owner: &keys.OwnerAct{Act: "recovery.show"}})
+	st := d.steps(begun.ID)
+	d.must(journal.KindActConfirmed, journal.ActConfirmed{Act: "recovery.show", Digest: begun.Digest, Confirmation: st.Record}, keys.Act{Confirmation: begun.ID})
+	if err := d.signer.ShowWords(t.Context(), keys.SurfaceTerminal); err != nil {
+		t.Error(err)
+	}
+
+	// The boot-time clock ends it all the same.
+	id, record := d.ask(journal.KindActionSigned, act, make)
+	act.Confirmation = id
+	d.clock.set(0, 120_000)
+	d.refused(keys.CodeTimedOut, journal.KindActionSigned, make(record), act)
+
+	// A passkey that was enrolled by a later clock than it is removed by does not spoil the owner card.
+	d.confirmed(journal.KindPasskeyRemoved, keys.Act{}, func(record string) any {
+		return journal.PasskeyRemoved{Passkey: base64text(first.Key), Confirmation: record}
+	})
+	if pub, _ := d.signer.Public(t.Context()); len(pub.Enrolled) != 1 || pub.Enrolled[0].ID != second.ID {
+		t.Fatalf("%+v", pub.Enrolled)
+	}
+	begun = d.begin(keys.Ask{Owner: &keys.OwnerAct{Act: "card.export"}})
+	st = d.steps(begun.ID)
+	answer := d.must(journal.KindActConfirmed, journal.ActConfirmed{Act: "card.export", Digest: begun.Digest, Confirmation: st.Record}, keys.Act{Confirmation: begun.ID})
+	if _, err := confirm.ParseOwnerCard(answer.Card); err != nil {
+		t.Error(err)
+	}
+}
