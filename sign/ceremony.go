@@ -296,14 +296,35 @@ func (s *Signer) tryDigest(p sealedPasskey) string {
 }
 
 // usedName is the name that the passkey used or enrolled last answers for; the vault's own name goes before "localhost".
+// A page can ask for passkeys of one name only: where none of that name answered the last time, it is the turn of those
+// of the other, so that a passkey that was lost does not keep the others from confirming.
 func (s *Signer) usedName() string {
-	name, newest := otherName, int64(-1)
+	name, newest, other := otherName, int64(-1), false
 	for _, p := range s.sealed.passkeys {
+		other = other || p.RPID == otherName
 		if at := max(p.EnrolledAt, p.LastUse); p.RPID != otherName && at > newest {
 			name, newest = p.RPID, at
 		}
 	}
+	if other && name == s.unanswered {
+		return otherName
+	}
 	return name
+}
+
+// noAnswer are the ends of a page that can mean that none of the passkeys it asked for is at hand.
+var noAnswer = []string{"cancelled", keys.CodeTimedOut, "no_means", "name_refused"}
+
+// turn notes whether a passkey of the ceremony's name has answered. The caller holds s.mu.
+func (s *Signer) turn(c *ceremony, err error) {
+	var end *PageEnd
+	switch {
+	case c.context == nil || c.try:
+	case err == nil && s.unanswered == c.rpID:
+		s.unanswered = ""
+	case errors.As(err, &end) && slices.Contains(noAnswer, end.Outcome):
+		s.unanswered = c.rpID
+	}
 }
 
 // serve asks for the passphrase where a first passkey wants it, serves the page and lets it run.
@@ -433,6 +454,7 @@ func (s *Signer) run(ctx context.Context, c *ceremony, task PageTask) {
 		c.page.Close()
 		return
 	}
+	s.turn(c, err)
 	if err == nil {
 		err = s.answered(c, raw)
 	}

@@ -867,3 +867,62 @@ func TestConfirmingAfterTheClockWasSetBack(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two passkeys of two names: the page asks for those of one. With one lost, the other's turn comes at the next asking.
+func TestPasskeysOfTwoNames(t *testing.T) {
+	d := open(t)
+	b := d.browse()
+	first := d.enrol()
+	lost, spare := b.key, softkey.New()
+	b.key = spare
+	begun := d.begin(keys.Ask{Enrol: &keys.Enrol{Surface: keys.SurfaceTerminal}, OtherName: true})
+	pending := d.steps(begun.ID).Passkey
+	if err := d.signer.Compared(t.Context(), begun.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	d.steps(d.begin(keys.Ask{Try: true}).ID)
+	b.key = lost
+	d.confirmed(journal.KindPasskeyAdded, keys.Act{}, func(record string) any {
+		body := added(pending, "passkey")
+		body.Confirmation = record
+		return body
+	})
+	asked := func() string {
+		t.Helper()
+		task := b.tasks[len(b.tasks)-1]
+		c, err := confirm.ParseContext([]byte(task.Context))
+		if err != nil || len(task.Credentials) != 1 {
+			t.Fatal(err, task.Credentials)
+		}
+		return c.Fields().RPID
+	}
+	remove := func(record string) any {
+		return journal.PasskeyRemoved{Passkey: base64text(first.Key), Confirmation: record}
+	}
+	cancelled := func() {
+		t.Helper()
+		b.ends = &PageEnd{Outcome: "cancelled"}
+		act := keys.Act{Entry: d.entry(journal.KindPasskeyRemoved, remove(journal.Zero))}
+		if st := d.steps(d.begin(keys.Ask{Act: &act}).ID); st.Outcome != "cancelled" {
+			t.Fatalf("%+v", st)
+		}
+		b.ends = nil
+	}
+	own := "vault-" + d.pub.Vault[:8] + ".localhost"
+	for i, want := range []string{own, "localhost", own} { // in turn, as long as none answers
+		cancelled()
+		if got := asked(); got != want {
+			t.Fatalf("%d: asked for passkeys of %s", i, got)
+		}
+	}
+	b.key = spare
+	act, make := d.signedByPasskey(d.fields())
+	for range 2 { // and then by the one that answers
+		d.confirmed(journal.KindActionSigned, act, make)
+		if got := asked(); got != "localhost" {
+			t.Fatal(got)
+		}
+		act, make = d.signedByPasskey(d.fields())
+	}
+	d.confirmed(journal.KindPasskeyRemoved, keys.Act{}, remove)
+}
