@@ -98,6 +98,10 @@ func (c *ceremony) tell(st keys.Step) {
 	if c.over {
 		return
 	}
+	last := st.Kind == keys.StepAnswered || st.Kind == keys.StepPending || st.Kind == keys.StepEnded
+	if !last && len(c.steps) >= maxSteps-2 { // an answer, and an end after it, always have their place
+		return
+	}
 	select {
 	case c.steps <- st:
 	default:
