@@ -115,7 +115,7 @@ var words = map[string][2]string{
 	CodeUnknownSeat:      {"There is no such seat.", "Open it first."},
 	OutcomeRecoveryWords: {"The text holds twelve recovery words in a row. It was held back.", "Never give recovery words to anybody."},
 
-	OutcomeNoPasskey:          {"This needs a confirmation by passkey, and no passkey is enrolled.", "Enroll a passkey."},
+	OutcomeNoPasskey:          {"This needs a confirmation by passkey, and no passkey is enrolled.", "Enrol a passkey."},
 	OutcomeName:               {"This name cannot be shown on a sheet.", "Take 1 to 64 letters without control characters."},
 	OutcomeNameTaken:          {"Another program has this name.", "Take another name."},
 	OutcomeGrantLimit:         {"A grant cannot give so many uses or last so long.", "Take fewer uses or an earlier end."},

@@ -75,7 +75,7 @@ type ceremony struct {
 	page    Page // nil until it is served
 	stop    context.CancelFunc
 	steps   chan keys.Step // closed when over
-	ends    int64          // milliseconds since epoch
+	ends    instant
 	over    bool
 	origin  string
 	context *confirm.Context // nil in an enrolment
@@ -96,6 +96,10 @@ type ceremony struct {
 // tell adds a step. The caller holds s.mu.
 func (c *ceremony) tell(st keys.Step) {
 	if c.over {
+		return
+	}
+	last := st.Kind == keys.StepAnswered || st.Kind == keys.StepPending || st.Kind == keys.StepEnded
+	if !last && len(c.steps) >= maxSteps-2 { // an answer, and an end after it, always have their place
 		return
 	}
 	select {
@@ -178,13 +182,13 @@ func (s *Signer) reserve(ask keys.Ask) (*ceremony, error) {
 		return nil, refuse(codeMalformed, "a ceremony is for one thing")
 	}
 	if old := s.ceremony; old != nil && !old.over {
-		if _, late := s.clock.read(); late < old.ends {
+		if !s.clock.reached(old.ends) {
 			return nil, refuse(keys.CodeCeremonyOpen, "a ceremony is open already")
 		}
 		old.end(keys.CodeTimedOut, "its time is over")
 	}
 	now := s.cfg.Clock.Now()
-	c := &ceremony{steps: make(chan keys.Step, maxSteps), stop: func() {}, ends: now - now%1000 + confirm.MaxLifetime, rpID: s.ownName()}
+	c := &ceremony{steps: make(chan keys.Step, maxSteps), stop: func() {}, ends: s.clock.after(now-now%1000, confirm.MaxLifetime), rpID: s.ownName()}
 	if ask.OtherName {
 		c.rpID = otherName
 	}
@@ -296,14 +300,35 @@ func (s *Signer) tryDigest(p sealedPasskey) string {
 }
 
 // usedName is the name that the passkey used or enrolled last answers for; the vault's own name goes before "localhost".
+// A page can ask for passkeys of one name only: where none of that name answered the last time, it is the turn of those
+// of the other, so that a passkey that was lost does not keep the others from confirming.
 func (s *Signer) usedName() string {
-	name, newest := otherName, int64(-1)
+	name, newest, other := otherName, int64(-1), false
 	for _, p := range s.sealed.passkeys {
+		other = other || p.RPID == otherName
 		if at := max(p.EnrolledAt, p.LastUse); p.RPID != otherName && at > newest {
 			name, newest = p.RPID, at
 		}
 	}
+	if other && name == s.unanswered {
+		return otherName
+	}
 	return name
+}
+
+// noAnswer are the ends of a page that can mean that none of the passkeys it asked for is at hand.
+var noAnswer = []string{"cancelled", keys.CodeTimedOut, "no_means", "name_refused"}
+
+// turn notes whether a passkey of the ceremony's name has answered. The caller holds s.mu.
+func (s *Signer) turn(c *ceremony, err error) {
+	var end *PageEnd
+	switch {
+	case c.context == nil || c.try:
+	case err == nil && s.unanswered == c.rpID:
+		s.unanswered = ""
+	case errors.As(err, &end) && slices.Contains(noAnswer, end.Outcome):
+		s.unanswered = c.rpID
+	}
 }
 
 // serve asks for the passphrase where a first passkey wants it, serves the page and lets it run.
@@ -340,7 +365,7 @@ func (s *Signer) serve(ctx context.Context, c *ceremony, ask keys.Ask) (keys.Beg
 		defer s.background.Done()
 		s.run(running, c, task)
 	}()
-	begun := keys.Begun{ID: c.id, Says: slices.Clone(c.says), Ends: c.ends}
+	begun := keys.Begun{ID: c.id, Says: slices.Clone(c.says), Ends: c.ends.wall}
 	if c.context != nil {
 		begun.Context, begun.Digest = c.context.Canonical(), "0x"+c.digest
 	}
@@ -371,8 +396,8 @@ func (s *Signer) beforeFirst(ctx context.Context, surface keys.Surface) error {
 func (s *Signer) task(c *ceremony, ask keys.Ask) (PageTask, error) {
 	issued := s.cfg.Clock.Now()
 	issued -= issued % 1000
-	c.ends = issued + confirm.MaxLifetime
-	task := PageTask{Ends: c.ends}
+	c.ends = s.clock.after(issued, confirm.MaxLifetime)
+	task := PageTask{Ends: c.ends.wall}
 	name := func(p sealedPasskey) {
 		task.Credentials = append(task.Credentials, PageCredential{ID: p.Credential, Transports: p.Transports})
 	}
@@ -391,7 +416,7 @@ func (s *Signer) task(c *ceremony, ask keys.Ask) (PageTask, error) {
 		return task, nil
 	}
 	f := confirm.Fields{
-		Kind: c.kind, Digest: c.digest, Says: c.says, Origin: c.origin, RPID: c.rpID, IssuedAt: issued, ExpiresAt: c.ends, RequestID: c.id,
+		Kind: c.kind, Digest: c.digest, Says: c.says, Origin: c.origin, RPID: c.rpID, IssuedAt: issued, ExpiresAt: c.ends.wall, RequestID: c.id,
 	}
 	f.Document, f.Role = c.document, c.role
 	if ask.Act != nil && c.kind == confirm.MomentResolution {
@@ -433,6 +458,7 @@ func (s *Signer) run(ctx context.Context, c *ceremony, task PageTask) {
 		c.page.Close()
 		return
 	}
+	s.turn(c, err)
 	if err == nil {
 		err = s.answered(c, raw)
 	}
@@ -530,7 +556,7 @@ func (s *Signer) check(c *ceremony, enrolled []sealedPasskey, at int64) (*answer
 	if err != nil {
 		return nil, err
 	}
-	if _, late := s.clock.read(); late >= c.ends {
+	if s.clock.reached(c.ends) {
 		return nil, &answer.Refusal{Code: answer.Expired, Detail: "it was confirmed after its end"}
 	}
 	return accepted, nil

@@ -16,3 +16,13 @@ func (c clock) read() (early, late int64) {
 	wall, boot := c.source.Now(), c.source.Boot()+c.offset
 	return min(wall, boot), max(wall, boot)
 }
+
+// instant is one instant by both clocks.
+type instant struct{ wall, boot int64 } // milliseconds
+
+// after is what lies ms after wall, which is now or was just now.
+func (c clock) after(wall, ms int64) instant { return instant{wall + ms, c.source.Boot() + ms} }
+
+// reached says whether it is there by either clock. Each is compared with its own reading: a wall clock that was set
+// back since the opening makes nothing end before it began.
+func (c clock) reached(i instant) bool { return c.source.Now() >= i.wall || c.source.Boot() >= i.boot }

@@ -173,3 +173,36 @@ func TestPolicySaysFit(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 }
+
+// TestHostileTextCanBeShown: text of which every character has to be spelled out is cut, and does not keep the act from
+// being asked about.
+func TestHostileTextCanBeShown(t *testing.T) {
+	d := open(t)
+	b := d.browse()
+	d.enrol()
+	body, act := d.action(d.fields(), fmt.Sprintf(`{"note":"%s"}`, strings.Repeat("\U000E0001", 12_000)))
+	body.By = "passkey"
+	d.confirmed(journal.KindActionSigned, act, func(record string) any { body.Confirmation = record; return body })
+	said := b.saidLast(t)
+	contains(t, said, "<U+E0001>")
+	contains(t, said, "bytes more, shown in the vault’s window")
+}
+
+// TestLastStepIsTold: a page that says more than is listened to does not keep its end from being heard.
+func TestLastStepIsTold(t *testing.T) {
+	for _, last := range []keys.StepKind{keys.StepAnswered, keys.StepPending, keys.StepEnded} {
+		c := &ceremony{steps: make(chan keys.Step, maxSteps), stop: func() {}}
+		for range 2 * maxSteps {
+			c.tell(keys.Step{Kind: keys.StepAsking})
+		}
+		c.tell(keys.Step{Kind: last})
+		c.close()
+		var kind keys.StepKind
+		for st := range c.steps {
+			kind = st.Kind
+		}
+		if kind != last {
+			t.Errorf("%s was not told", last)
+		}
+	}
+}

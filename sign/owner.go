@@ -636,11 +636,11 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 		}
 		if err == nil && to == keys.ProtectKeyring {
 			// The passkeys have gone, and the rules with them. What they confirmed stays confirmed.
-			at := s.cfg.Clock.Now() + 1
+			at := s.cfg.Clock.Now()
 			err = writeSealed(ctx, v, func(now *sealed) {
 				now.policy.Rules = permit.Policy{}
 				for _, p := range before {
-					p.RemovedAt = at
+					p.removed(at)
 					now.policy.Removed = append(now.policy.Removed, p)
 				}
 			})

@@ -69,6 +69,9 @@ type sealed struct {
 	first    int64 // when the first passkey of this root was enrolled, or 0
 }
 
+// removed notes that it is enrolled no more. It was for no less than an instant, also where the clock was set back since.
+func (p *sealedPasskey) removed(at int64) { p.RemovedAt = max(at, p.EnrolledAt) + 1 }
+
 func base64text(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 
 // readSealed reads what this package has sealed. An error means that another program sealed it.
@@ -235,7 +238,7 @@ func (s *Signer) guardPasskeyRemoved(b journal.PasskeyRemoved, at int64) (passed
 	}
 	return passed{change: func(v *sealed) {
 		gone := v.passkeys[i]
-		gone.RemovedAt = at + 1
+		gone.removed(at)
 		v.passkeys = slices.Delete(v.passkeys, i, i+1)
 		v.policy.Removed = append(v.policy.Removed, gone)
 	}}, nil
@@ -294,14 +297,14 @@ func (s *Signer) guardActConfirmed(b journal.ActConfirmed, c journal.Confirmed, 
 	if c.Kind == confirm.CardExport {
 		return passed{card: true}, nil
 	}
-	return passed{done: func() { s.allowed = &allowance{c.Kind, b.To, at + confirm.MaxLifetime} }}, nil
+	return passed{done: func() { s.allowed = &allowance{c.Kind, b.To, s.clock.after(at, confirm.MaxLifetime)} }}, nil
 }
 
 // allowance is what an act.confirmed lets be done once.
 type allowance struct {
 	kind confirm.Kind
 	to   string
-	ends int64
+	ends instant
 }
 
 // allow uses up an allowance.
@@ -313,8 +316,7 @@ func (s *Signer) allow(kind confirm.Kind, to string) bool {
 		return false
 	}
 	s.allowed = nil
-	_, late := s.clock.read()
-	return late < a.ends
+	return !s.clock.reached(a.ends)
 }
 
 // --- owner card and evidence

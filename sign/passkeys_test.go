@@ -829,3 +829,100 @@ func TestCeremonyBeginsWhileOthersSign(t *testing.T) {
 	_, err = d.signer.Begin(t.Context(), keys.Ask{Act: &act})
 	wantCode(t, err, journal.CodeOtherInstance)
 }
+
+// A wall clock that is set back while the vault is open keeps nobody from confirming, and gives no ceremony more time.
+func TestConfirmingAfterTheClockWasSetBack(t *testing.T) {
+	d := open(t)
+	b := d.browse()
+	first := d.enrol()
+	second := d.enrolNext(b)
+	d.clock.set(-600_000, 0)
+	act, make := d.signedByPasskey(d.fields())
+	d.confirmed(journal.KindActionSigned, act, make)
+
+	begun := d.begin(keys.Ask{Owner: &keys.OwnerAct{Act: "recovery.show"}})
+	st := d.steps(begun.ID)
+	d.must(journal.KindActConfirmed, journal.ActConfirmed{Act: "recovery.show", Digest: begun.Digest, Confirmation: st.Record}, keys.Act{Confirmation: begun.ID})
+	if err := d.signer.ShowWords(t.Context(), keys.SurfaceTerminal); err != nil {
+		t.Error(err)
+	}
+
+	// The boot-time clock ends it all the same.
+	id, record := d.ask(journal.KindActionSigned, act, make)
+	act.Confirmation = id
+	d.clock.set(0, 120_000)
+	d.refused(keys.CodeTimedOut, journal.KindActionSigned, make(record), act)
+
+	// A passkey that was enrolled by a later clock than it is removed by does not spoil the owner card.
+	d.confirmed(journal.KindPasskeyRemoved, keys.Act{}, func(record string) any {
+		return journal.PasskeyRemoved{Passkey: base64text(first.Key), Confirmation: record}
+	})
+	if pub, _ := d.signer.Public(t.Context()); len(pub.Enrolled) != 1 || pub.Enrolled[0].ID != second.ID {
+		t.Fatalf("%+v", pub.Enrolled)
+	}
+	begun = d.begin(keys.Ask{Owner: &keys.OwnerAct{Act: "card.export"}})
+	st = d.steps(begun.ID)
+	answer := d.must(journal.KindActConfirmed, journal.ActConfirmed{Act: "card.export", Digest: begun.Digest, Confirmation: st.Record}, keys.Act{Confirmation: begun.ID})
+	if _, err := confirm.ParseOwnerCard(answer.Card); err != nil {
+		t.Error(err)
+	}
+}
+
+// Two passkeys of two names: the page asks for those of one. With one lost, the other's turn comes at the next asking.
+func TestPasskeysOfTwoNames(t *testing.T) {
+	d := open(t)
+	b := d.browse()
+	first := d.enrol()
+	lost, spare := b.key, softkey.New()
+	b.key = spare
+	begun := d.begin(keys.Ask{Enrol: &keys.Enrol{Surface: keys.SurfaceTerminal}, OtherName: true})
+	pending := d.steps(begun.ID).Passkey
+	if err := d.signer.Compared(t.Context(), begun.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	d.steps(d.begin(keys.Ask{Try: true}).ID)
+	b.key = lost
+	d.confirmed(journal.KindPasskeyAdded, keys.Act{}, func(record string) any {
+		body := added(pending, "passkey")
+		body.Confirmation = record
+		return body
+	})
+	asked := func() string {
+		t.Helper()
+		task := b.tasks[len(b.tasks)-1]
+		c, err := confirm.ParseContext([]byte(task.Context))
+		if err != nil || len(task.Credentials) != 1 {
+			t.Fatal(err, task.Credentials)
+		}
+		return c.Fields().RPID
+	}
+	remove := func(record string) any {
+		return journal.PasskeyRemoved{Passkey: base64text(first.Key), Confirmation: record}
+	}
+	cancelled := func() {
+		t.Helper()
+		b.ends = &PageEnd{Outcome: "cancelled"}
+		act := keys.Act{Entry: d.entry(journal.KindPasskeyRemoved, remove(journal.Zero))}
+		if st := d.steps(d.begin(keys.Ask{Act: &act}).ID); st.Outcome != "cancelled" {
+			t.Fatalf("%+v", st)
+		}
+		b.ends = nil
+	}
+	own := "vault-" + d.pub.Vault[:8] + ".localhost"
+	for i, want := range []string{own, "localhost", own} { // in turn, as long as none answers
+		cancelled()
+		if got := asked(); got != want {
+			t.Fatalf("%d: asked for passkeys of %s", i, got)
+		}
+	}
+	b.key = spare
+	act, make := d.signedByPasskey(d.fields())
+	for range 2 { // and then by the one that answers
+		d.confirmed(journal.KindActionSigned, act, make)
+		if got := asked(); got != "localhost" {
+			t.Fatal(got)
+		}
+		act, make = d.signedByPasskey(d.fields())
+	}
+	d.confirmed(journal.KindPasskeyRemoved, keys.Act{}, remove)
+}

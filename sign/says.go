@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
@@ -27,6 +28,9 @@ const (
 	maxQuoted      = 200 // characters of a name
 	maxPayloadLine = 160 // characters
 	maxPayload     = 48  // lines
+	// What is spelled out is up to nine bytes a character; a context holds 64 KiB in all.
+	maxQuotedBytes  = 600
+	maxPayloadBytes = 24 << 10
 )
 
 // quoted makes text from outside fit for a line, and short. Nothing in it is hidden or turns; package plain says
@@ -34,6 +38,10 @@ const (
 func quoted(text string) string {
 	short := first(text, maxQuoted)
 	out := safe(short)
+	for len(out) > maxQuotedBytes {
+		short = first(short, utf8.RuneCountInString(short)/2)
+		out = safe(short)
+	}
 	if short != text {
 		out += "…"
 	}
@@ -216,12 +224,13 @@ func (s *Signer) domainOf(a keys.Act) string {
 
 func payloadSays(text string) []string {
 	out := []string{fmt.Sprintf("%d bytes:", len(text))}
-	for n := 0; text != ""; n++ {
-		if n == maxPayload {
+	for n, size := 0, 0; text != ""; n++ {
+		if n == maxPayload || size > maxPayloadBytes {
 			return append(out, fmt.Sprintf("and %d bytes more, shown in the vault’s window", len(text)))
 		}
 		line := first(text, maxPayloadLine)
-		out, text = append(out, "  "+safe(line)), text[len(line):]
+		shown := safe(line)
+		out, text, size = append(out, "  "+shown), text[len(line):], size+len(shown)
 	}
 	return out
 }

@@ -105,8 +105,10 @@ type Signer struct {
 
 	sealed   sealed // what stands beside the root, as it is now
 	ceremony *ceremony
-	pending  *pendingPasskey
-	allowed  *allowance
+	// unanswered is the name for which a passkey was asked last and did not answer, or empty.
+	unanswered string
+	pending    *pendingPasskey
+	allowed    *allowance
 
 	domains   map[string]*envelope.Projection       // public, by domain hash
 	addresses map[string]signer                     // public, by envelope hash

@@ -113,7 +113,7 @@ var sentences = map[string][2]string{
 	"already_exists":      {"There is a vault in this folder already", "No new vault was made."},
 	"other_vault":         {"These words open another vault", "Nothing was changed."},
 	"folder_network":      {"This folder is on a network file system", "Nothing was changed. A vault lives on a disk of this computer."},
-	"no_passkey":          {"This needs a passkey and none is enrolled", "Nothing was changed. Enroll one in Settings."},
+	"no_passkey":          {"This needs a passkey and none is enrolled", "Nothing was changed. Enrol one in Settings."},
 	"locked":              {"The vault is locked", "Nothing was decided. Unlock it, then open the request again."},
 	"away":                {"The screen is locked", "Nothing was decided."},
 	"read_only":           {"The vault opens for reading only", "Nothing was decided and nothing was signed."},

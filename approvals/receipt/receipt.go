@@ -323,6 +323,9 @@ func EvidenceOf(e journal.Entry, evidence *confirm.Evidence, vault, logKey strin
 	check("logKeyOfHead", says.LogKey == logKey && says.Vault == vault, "another log key speaks than the one that signed the head")
 	check("kindOfAct", f.Kind == want.Kind, "the passkey confirmed another kind of act")
 	check("contextCoversAct", f.Digest == want.Digest, "the passkey confirmed another act")
+	if want.Document != nil {
+		check("documentOfAct", f.Document != nil && *f.Document == *want.Document && f.Role == want.Role, "the passkey confirmed it for another document, version or part")
+	}
 	return out
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ func (p *program) cardCommand() *cobra.Command {
 		Use:   "card",
 		Short: "Your owner card: the public keys by which others check what you signed",
 		Args:  none,
+		RunE:  func(*cobra.Command, []string) error { return usageError("say export") },
 	}
 	c.AddCommand(&cobra.Command{
 		Use:   "export FILE",
@@ -24,6 +26,9 @@ func (p *program) cardCommand() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			if _, err := os.Lstat(args[0]); err == nil { // before a passkey is asked for
 				return &failure{code: "file_exists", detail: args[0], status: statusUsage}
+			}
+			if fi, err := os.Stat(filepath.Dir(args[0])); err != nil || !fi.IsDir() { // the same
+				return &failure{code: "file_unwritable", detail: withSystem(args[0], err), status: statusNotDone, err: err}
 			}
 			dev, err := tty.Open()
 			if err != nil {

@@ -15,6 +15,7 @@ import (
 	"vault/approvals/keys"
 	"vault/approvals/plain"
 	"vault/approvals/store"
+	"vault/approvals/unconfirmed"
 	"vault/cmd/internal/hygiene"
 	"vault/cmd/vault/internal/offline"
 	"vault/cmd/vault/internal/sentence"
@@ -114,7 +115,11 @@ func explain(err error) string {
 	if message == "" {
 		var ok bool
 		if message, remedy, ok = sentence.Of(code); !ok {
-			message, remedy, _ = sentence.Of("internal")
+			if message, remedy, ok = unconfirmed.Of(code); ok {
+				message = sentenceOf(message)
+			} else {
+				message, remedy, _ = sentence.Of("internal")
+			}
 		}
 	}
 	text := plain.TerminalLine(message)

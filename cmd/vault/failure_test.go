@@ -12,6 +12,7 @@ import (
 	"vault/approvals"
 	"vault/approvals/folder"
 	"vault/approvals/store"
+	"vault/approvals/unconfirmed"
 	"vault/ipc/socket"
 )
 
@@ -31,13 +32,33 @@ func TestTheOwnerIsToldWhatTheOwnerCanDo(t *testing.T) {
 			"The system does not let this program make the socket. /run/x/s.sock: permission denied. See that you may write the socket's folder, or set VAULT_SOCK to another path. (socket_failed)"},
 		{folderError("/home/x/v", fmt.Errorf("make folder: %w", &os.PathError{Op: "mkdir", Path: "/home/x", Err: syscall.EROFS})),
 			"/home/x/v: read-only file system. Name another with VAULT_HOME. (folder_unusable)"},
-		{&approvals.Refusal{Code: approvals.OutcomeNoPasskey}, "Enroll one in the window's Settings, or with the word enrol in vault serve. (no_passkey)"},
+		{&approvals.Refusal{Code: approvals.OutcomeNoPasskey}, "Enrol one in the window's Settings, or with the word enrol in vault serve. (no_passkey)"},
 		{folderError("/home/x/v", fmt.Errorf("take: %w", folder.ErrInUse)), "(in_use)"},
 		{errors.Join(&approvals.Refusal{Code: approvals.CodeStoreFailed}, errors.New("disk is full")), "(store_failed)"},
 	} {
 		got := explain(c.err)
 		if !strings.HasSuffix(got, c.want) || strings.Contains(got, "the owner") {
 			t.Errorf("%v: %q, want it to end with %q", c.err, got, c.want)
+		}
+	}
+}
+
+// Whatever a passkey did not confirm is said, and nobody is sent to vault doctor for it; nor for what vault decide was given
+// wrongly.
+func TestWhatWasNotConfirmedIsSaid(t *testing.T) {
+	for _, code := range append(unconfirmed.Codes(), "name_invalid", "name_taken", "changed") {
+		if got := explain(fail(code, nil)); strings.Contains(got, "vault doctor") || !strings.HasSuffix(got, " ("+code+")") {
+			t.Errorf("%s: %q", code, got)
+		}
+	}
+}
+
+// What is said elsewhere than on the vault's own terminal names no word that is typed there.
+func TestDecidingElsewhereNamesWhatCanBeDone(t *testing.T) {
+	for _, code := range []string{"locked", "no_passkey", "changed", "name_invalid"} {
+		var f *failure
+		if err := (&program{}).outcome(code); !errors.As(err, &f) || f.code != code || f.status != statusNotDone {
+			t.Errorf("%s: %v", code, err)
 		}
 	}
 }

@@ -197,13 +197,10 @@ func decide(ctx context.Context, owner approvals.Owner, loc *time.Location, q Qu
 	stop := follow(ctx, owner, loc, q.ID, tell)
 	out, err := owner.Decide(ctx, d)
 	stop()
+	owner.Closed(q.ID) // nothing where it has ended; else the next one can be opened
 	if err != nil {
-		owner.Closed(q.ID)
 		tell(refused(err))
 		return
-	}
-	if !terminal.Ended(out.Code) {
-		owner.Closed(q.ID)
 	}
 	tell(Told{Code: out.Code})
 }

@@ -153,10 +153,12 @@ func TestWhatIsNotDecided(t *testing.T) {
 }
 
 func TestUndecidedSheetIsClosed(t *testing.T) {
-	d := newDesk()
-	d.outcome.Code = "timed_out"
-	if _, last := ask(d, Question{Do: "decide", ID: "p_1", Digest: "0x11", Verdict: "approve"}); last.Code != "timed_out" || d.closed != 1 {
-		t.Errorf("%+v, closed %d", last, d.closed)
+	for _, code := range []string{"timed_out", "locked", "away", "changed", "no_passkey", "store_failed", "name_invalid", "cooling"} {
+		d := newDesk()
+		d.outcome.Code = code
+		if _, last := ask(d, Question{Do: "decide", ID: "p_1", Digest: "0x11", Verdict: "approve"}); last.Code != code || d.closed != 1 {
+			t.Errorf("%+v, closed %d", last, d.closed)
+		}
 	}
 }
 

@@ -289,3 +289,16 @@ func TestRulesAloneAreChanged(t *testing.T) {
 		})
 	}
 }
+
+// Only a request that has ended leaves its sheet open: every other outcome has it closed, or nothing else could be opened.
+func TestSheetsThatStayOpen(t *testing.T) {
+	for code := range outcomeWords {
+		want := slices.Contains([]string{"done", "declined", "already_decided", "expired"}, code)
+		if isOver(code) != want {
+			t.Errorf("%s: %v", code, !want)
+		}
+	}
+	if isOver("a code of the key process") {
+		t.Error("over by a code that nobody knows")
+	}
+}

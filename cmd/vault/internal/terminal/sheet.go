@@ -86,7 +86,7 @@ func Render(s approvals.Sheet, loc *time.Location) string {
 		p.say("Demonstration vault. Its keys are thrown away.")
 	}
 	if s.Frame == "clicks" {
-		p.say("No passkey is enrolled: a program that controls this screen can answer a window. Here your passphrase is asked before anything is approved.")
+		p.say("No passkey is enrolled: a program that controls this screen can answer a window. On the terminal of vault serve your passphrase is asked before anything is approved.")
 	}
 	switch {
 	case s.Pairing != nil:

@@ -547,7 +547,7 @@ var outcomeWords = map[string]string{
 	"changed":          "What was shown has changed since. Nothing was decided. Open it again.",
 	"locked":           "The vault is locked. Nothing was decided. Type unlock.",
 	"away":             "The screen is locked. Nothing was decided.",
-	"no_passkey":       "This needs a passkey and none is enrolled. Nothing was decided; the request keeps its place. Type enrol to enroll one.",
+	"no_passkey":       "This needs a passkey and none is enrolled. Nothing was decided; the request keeps its place. Type enrol.",
 	"no_passphrase":    "This vault has no passphrase, so nothing can be approved on a terminal. Nothing was decided. Use the window.",
 	"wrong_passphrase": "That passphrase does not open this vault. Nothing was decided.",
 	"cancelled":        "Cancelled. Nothing was decided; the sheet is as you left it.",
@@ -558,10 +558,6 @@ var outcomeWords = map[string]string{
 	"action_mismatch":  "This is not the action that the option names. Nothing was decided.",
 	"store_failed":     "The store could not be written. Nothing was decided and nothing was signed.",
 }
-
-// undecided are outcomes after which the sheet is as it was.
-var undecided = map[string]bool{"cancelled": true, "wrong_passphrase": true, "recovery_words": true, "answer_empty": true,
-	"answer_too_large": true, "hatch_disabled": true, "action_mismatch": true}
 
 // send gives the decision to the desk and says what came of it.
 func (s *Surface) send(ctx context.Context, d approvals.Decision) (bool, error) {
@@ -593,7 +589,7 @@ func (s *Surface) send(ctx context.Context, d approvals.Decision) (bool, error) 
 	if out.Grant != "" {
 		p.field("Grant", out.Grant)
 	}
-	return Ended(out.Code), s.console.Print(p.String())
+	return isOver(out.Code), s.console.Print(p.String())
 }
 
 // OutcomeText is what an outcome means, in words of ours, and whether there are any for its code.
@@ -610,10 +606,13 @@ func OutcomeText(code string) (string, bool) {
 	return "Nothing was decided.", false
 }
 
-// Ended says whether a request with that outcome is over; else its sheet is as it was.
-func Ended(code string) bool {
-	_, known := outcomeWords[code]
-	return known && !undecided[code]
+// isOver says whether a request with that outcome is over; else its sheet is as it was.
+func isOver(code string) bool {
+	switch code {
+	case "done", "declined", "already_decided", "expired":
+		return true
+	}
+	return false
 }
 
 // pages prints text a screen at a time and gives the key that ended it: "" at the
