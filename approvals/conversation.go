@@ -241,7 +241,7 @@ func (c *conversation) RecordGet(ctx context.Context, request string) (json.RawM
 	if refusal != nil {
 		return nil, refusal
 	}
-	a, known, err := c.d.stored(requestKey{client, request}, nil)
+	a, known, err := c.d.storedForAll(requestKey{client, request})
 	switch {
 	case err != nil:
 		return nil, err

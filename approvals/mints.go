@@ -31,6 +31,7 @@ const (
 	CodePlanOld        = "plan_old"      // IssueDelegate: more than ten minutes after PlanDelegate
 	CodeRecipient      = "recipient"     // ExportMint: not one age X25519 recipient ("age1…")
 	CodeDelegateExists = "delegate_exists"
+	CodeMintsUnread    = "mints_unread" // RevokeDelegate: it has ended, and what it had minted could not be read
 
 	CodeUnknownDelegate   = "unknown_delegate"
 	CodeDelegatePaused    = "delegate_paused"
@@ -227,7 +228,9 @@ type MintOwner interface {
 	// ResumeDelegate ends a pause, confirmed by passkey.
 	ResumeDelegate(ctx context.Context, hash string) (Outcome, error)
 	// RevokeDelegate ends a delegate for good, at once and durably, by click, and gives what it had minted that could
-	// still sign, now or later: those keys are signed with no more here. What they signed stays valid for whoever holds it.
+	// still sign, now or later (Live says now, were it not for the end): those keys are signed with no more here. What they
+	// signed stays valid for whoever holds it. A suspended one is removed: it can be imported again, and is suspended then.
+	// CodeMintsUnread says that it has ended, and only the list could not be read.
 	RevokeDelegate(ctx context.Context, hash string) ([]MintView, error)
 	// Mints gives minted capabilities, newest first.
 	Mints(f MintFilter) ([]MintView, error)

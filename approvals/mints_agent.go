@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -108,19 +109,32 @@ func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
 		}
 	}
 	d.mu.Unlock()
-	slices.SortFunc(views, newestDelegate)
+	slices.SortFunc(views, func(a, b DelegateView) int { return cmp.Or(cmp.Compare(a.hope(), b.hope()), newestDelegate(a, b)) })
 	list := []row{}
 	room := maxToldBytes
 	for _, v := range views[:min(len(views), maxTold)] {
-		if room -= len(raws[v.Hash]) + 512; room < 0 {
-			break
+		size := len(raws[v.Hash]) + 512
+		if size > room {
+			continue // one that is too long hides none of the others
 		}
+		room -= size
 		list = append(list, row{v.BoundsHeld, raws[v.Hash], v.Hash, v.Bounds.Legitimacy, v.MintsLeft, v.State})
 	}
 	return mustJSON(map[string]any{"delegates": list}), nil
 }
 
-// These bound one answer of mint.delegates; the newest come first.
+// hope is 0 where a bot may be given something, now or later; 1 where only its owner can change that; 2 where nothing can.
+func (v DelegateView) hope() int {
+	switch v.State {
+	case DelegateEnded, DelegateExpired:
+		return 2
+	case DelegateSuspended:
+		return 1
+	}
+	return 0
+}
+
+// These bound one answer of mint.delegates. What may still give something comes first, then the newest.
 const (
 	maxTold      = 200
 	maxToldBytes = 512 << 10
@@ -189,7 +203,10 @@ func (c *conversation) MintRecord(ctx context.Context, mint string) (json.RawMes
 	}
 	d.mu.Lock()
 	delegate, domain := d.placeOf(row)
-	st, _ := d.led.state.Mint(row.Delegate, nonceHash(q.Fields().Nonce))
+	var left int64 // none once the delegate has ended: its mints are forgotten
+	if st, ok := d.led.state.Mint(row.Delegate, nonceHash(q.Fields().Nonce)); ok && st.Mint == mint {
+		left = q.Fields().MaxUses - int64(st.Uses)
+	}
 	d.mu.Unlock()
 	if delegate == nil {
 		return nil, refuse(CodeUnknownDelegate)
@@ -205,5 +222,5 @@ func (c *conversation) MintRecord(ctx context.Context, mint string) (json.RawMes
 		Mint        string          `json:"mint"`
 		Record      json.RawMessage `json:"record"`
 		UsesLeft    int64           `json:"uses_left"`
-	}{rec.attestation, labelAsserted, legitimacyView(delegate.fields.Legitimacy), mint, rec.record, q.Fields().MaxUses - int64(st.Uses)}), nil
+	}{rec.attestation, labelAsserted, legitimacyView(delegate.fields.Legitimacy), mint, rec.record, left}), nil
 }

@@ -31,6 +31,7 @@ const (
 	// expiredMS is how long after its end a delegate is ended in the log, so that its mints need not be remembered. A clock that
 	// jumped forward for a while ends nothing for good.
 	expiredMS = 7 * 24 * 60 * 60 * 1000
+	maxGiven  = 1<<53 - 1     // of the sum of what its keys were given, which is for looking at
 	botMS     = 2 * 60 * 1000 // a nonce is proven within
 	planMS    = 10 * 60 * 1000
 )
@@ -367,7 +368,7 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string, kept 
 		a.write = func(tx *store.Tx) error { return tx.AddMint(*kept) }
 		a.applied = func() {
 			if r := d.led.delegates[hash]; r != nil {
-				r.given += uses
+				r.given = min(r.given+uses, maxGiven)
 			}
 		}
 		return nil
@@ -544,19 +545,20 @@ func (d *Desk) mintSign(ctx context.Context, client string, proof *keys.BotProof
 		d.mu.Unlock()
 		return Answer{}, r
 	}
-	if r := d.requests[key]; r != nil {
-		d.mu.Unlock()
-		return d.again(ctx, r, digest)
-	}
-	maybe := d.mayKnow(client, ask.RequestID)
 	d.mu.Unlock()
-	// The bot is looked at before what was answered earlier is: a mint is its own alone.
+	// The bot is looked at before what is or was answered is: a mint is its own alone.
 	row, q, refusal := d.mintRow(ask.Mint)
 	if refusal == nil && row.Bot != proof.Address {
 		refusal = refuse(CodeUnknownMint)
 	}
 	if refusal != nil {
 		return Answer{}, refusal
+	}
+	d.mu.Lock()
+	r, maybe := d.requests[key], d.mayKnow(client, ask.RequestID)
+	d.mu.Unlock()
+	if r != nil {
+		return d.again(ctx, r, digest)
 	}
 	if maybe {
 		answer, known, err := d.stored(key, &digest)

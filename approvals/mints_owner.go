@@ -228,6 +228,9 @@ func (d *Desk) plan(m *envelope.MintDelegate, away bool, examples []string) Dele
 func (d *Desk) delegatePermitOp(m *envelope.MintDelegate, mints int64, name string, away, admitted bool, c *behind) *op {
 	began, hash, domain := d.clock.Now(), m.Hash(), m.Fields().DomainHash
 	return &op{alone: true, anchor: true, build: func(b *batch) error {
+		if admitted && d.led.delegates[hash] == nil {
+			return refuse(CodeUnknownDelegate) // removed meanwhile
+		}
 		row := permit.Delegate{
 			Type: permit.TypeDelegate, V: 1, Hash: hash, DomainHash: domain, Mints: mints, Admitted: admitted,
 			MadeAt: min(began, b.now), WhileAway: away, Name: name,
@@ -433,29 +436,56 @@ func (v ownerView) ResumeDelegate(ctx context.Context, hash string) (Outcome, er
 // RevokeDelegate implements [MintOwner].
 func (v ownerView) RevokeDelegate(_ context.Context, hash string) ([]MintView, error) {
 	d := v.d
-	// What is minted between the reading and the end is shown among the delegate's mints.
+	d.mu.Lock()
+	row := d.led.delegates[hash]
+	suspended := row != nil && row.body == nil
+	d.mu.Unlock()
+	if suspended {
+		return nil, d.do(d.removeOp(hash))
+	}
+	// It ends first: what reads its mints may be slow, or fail.
+	if err := d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "revoked"}, func() *Refusal { return d.stands(hash) })); err != nil {
+		return nil, err
+	}
 	var out []MintView
 	for before := uint64(0); ; {
 		page, err := d.pageOfMints(hash, before, maxMints)
 		if err != nil {
-			return nil, err
+			return nil, refuse(CodeMintsUnread)
 		}
-		d.mu.Lock()
 		for _, row := range page {
-			if m := d.mintView(row); m.Used < m.MaxUses && (m.NotAfter == nil || d.clock.Now() <= *m.NotAfter) {
+			d.mu.Lock()
+			m, now := d.mintView(row), d.clock.Now()
+			d.mu.Unlock()
+			if m.Used < m.MaxUses && (m.NotAfter == nil || now <= *m.NotAfter) {
+				m.Live = m.NotBefore == nil || now >= *m.NotBefore
 				out = append(out, m)
 			}
 		}
-		d.mu.Unlock()
 		if len(page) < maxMints {
-			break
+			return out, nil
 		}
 		before = page[len(page)-1].Seq
 	}
-	if err := d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "revoked"}, func() *Refusal { return d.stands(hash) })); err != nil {
-		return nil, err
-	}
-	return out, nil
+}
+
+// removeOp forgets a delegate that was never admitted here.
+func (d *Desk) removeOp(hash string) *op {
+	return &op{alone: true, anchor: true, build: func(b *batch) error {
+		switch row := d.led.delegates[hash]; {
+		case row == nil:
+			return refuse(CodeUnknownDelegate)
+		case row.body != nil:
+			return refuse(CodeDelegateExists) // admitted meanwhile
+		}
+		a, err := b.add(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "removed"})
+		if err != nil {
+			return err
+		}
+		a.write = func(tx *store.Tx) error { return tx.DropDelegate(hash) }
+		a.applied = func() { delete(d.led.delegates, hash) }
+		return nil
+	}}
 }
 
 func (d *Desk) pageOfMints(delegate string, before uint64, limit int) ([]store.Mint, error) {

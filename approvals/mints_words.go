@@ -25,6 +25,7 @@ var mintWords = map[string][2]string{
 	CodePlanOld:        {"The form is too old to be signed.", "Look at it again, then issue it."},
 	CodeRecipient:      {"That is no recipient that age knows: age1 and 58 characters.", "Copy it from the one who will open it."},
 	CodeDelegateExists: {"This delegate is here already.", "Look at Delegates."},
+	CodeMintsUnread:    {"The delegate was revoked. What it had minted could not be read.", "Look at the log."},
 
 	CodeUnknownDelegate:   {"The vault knows no such delegate.", "Take one from mint.delegates."},
 	CodeDelegatePaused:    {"The owner has paused this delegate.", "Ask again when it goes on."},

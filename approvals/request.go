@@ -644,16 +644,24 @@ func (d *Desk) await(ctx context.Context, client, id string) (Answer, error) {
 	r := d.requests[key]
 	known := d.mayKnow(client, id)
 	d.mu.Unlock()
-	if r != nil {
+	if r != nil && r.method != methodMintSign {
 		return d.wait(ctx, r)
 	}
-	if known {
-		answer, known, err := d.stored(key, nil)
+	if r == nil && known {
+		answer, known, err := d.storedForAll(key)
 		if known || err != nil {
 			return answer, err
 		}
 	}
 	return Answer{}, refuse(CodeUnknownRequest)
+}
+
+// storedForAll is stored for whoever is the client. What a minted key has signed is its bot's alone, and [MintAgent] tells it.
+func (d *Desk) storedForAll(key requestKey) (answer Answer, known bool, err error) {
+	if row, err := d.db().Request(key.client, key.id); err == nil && row.Method == methodMintSign {
+		return Answer{}, false, nil
+	}
+	return d.stored(key, nil)
 }
 
 // stored answers from the store. A row that is not as the log and the signature

@@ -168,7 +168,7 @@ func TestDeskCodesHaveFamilies(t *testing.T) {
 
 // ownersOnly are codes of calls that only the owner's surfaces make.
 var ownersOnly = []string{
-	"mints_range", "plan_old", "recipient", "delegate_exists",
+	"mints_range", "plan_old", "recipient", "delegate_exists", "mints_unread",
 	"delegate_malformed", "delegate_signature", "delegate_issuer", "delegate_summary",
 }
 

@@ -167,6 +167,7 @@ var refused = map[string][2]string{
 	"recipient":          {"That is no recipient that age knows", "Nothing left the vault. Copy it from the one who will open it."},
 	"delegate_ended":     {"This delegate was revoked", "Nothing was changed."},
 	"delegate_expired":   {"This delegate is over", "Nothing was changed."},
+	"mints_unread":       {"It was revoked", "What it had minted could not be read; the log has it."},
 	"unknown_delegate":   {"There is no such delegate any more", "Nothing was changed."},
 }
 

@@ -70,7 +70,7 @@ type DelegateResumed struct {
 // DelegateEnded is the body of delegate.ended. What was minted under it is forgotten: it is signed for no more.
 type DelegateEnded struct {
 	Delegate string `json:"delegate"`
-	Reason   string `json:"reason"` // "revoked" | "expired"
+	Reason   string `json:"reason"` // "revoked" | "expired"; "removed" of one that was imported and never admitted
 }
 
 // CapabilityMinted is the body of capability.minted: nonce and mint are spent. Nothing was derived yet.
@@ -137,7 +137,7 @@ var mintBodies = map[Kind]func(*strict.Object) any{
 		return DelegateResumed{Delegate: o.Text("delegate", strict.Hash), Confirmation: o.Extra("confirmation", strict.Hash)}
 	},
 	KindDelegateEnded: func(o *strict.Object) any {
-		return DelegateEnded{Delegate: o.Text("delegate", strict.Hash), Reason: o.Text("reason", strict.Is("revoked", "expired"))}
+		return DelegateEnded{Delegate: o.Text("delegate", strict.Hash), Reason: o.Text("reason", strict.Is("revoked", "expired", "removed"))}
 	},
 	KindCapabilityMinted: func(o *strict.Object) any {
 		return CapabilityMinted{
@@ -339,6 +339,10 @@ func (s *State) checkMints(e Entry) (func(), bool, error) {
 		}
 	case DelegateEnded:
 		switch d := s.delegates[b.Delegate]; {
+		case b.Reason == "removed":
+			if d != nil {
+				err = contradict(CodeTwice, "the delegate stands in the log: it is revoked, not removed")
+			}
 		case d == nil:
 			err = contradict(CodeUnknownDelegate, "the log shows no such delegate")
 		case d.Ended != "":

@@ -117,6 +117,7 @@ func TestMintContradictions(t *testing.T) {
 		}
 	}
 	paused, revoked, expired := DelegatePaused{testHash(20)}, DelegateEnded{testHash(20), "revoked"}, DelegateEnded{testHash(20), "expired"}
+	removed := DelegateEnded{testHash(20), "removed"}
 	gone := ClientEnded{testClient, "revoked"}
 	change := func(f func(*CapabilityMinted)) CapabilityMinted { m := mintedAs(2); f(&m); return m }
 	changed := func(f func(*MintedSigned)) MintedSigned { m := usedAs(1, 1); f(&m); return m }
@@ -144,6 +145,8 @@ func TestMintContradictions(t *testing.T) {
 		{"resumed after its end", prepared(revoked), KindDelegateResumed, DelegateResumed{testHash(20), testHash(22)}, CodeDelegateEnded},
 		{"unknown is ended", nil, KindDelegateEnded, revoked, CodeUnknownDelegate},
 		{"ended twice", prepared(revoked), KindDelegateEnded, expired, CodeTwice},
+		{"removed and in force", prepared(), KindDelegateEnded, removed, CodeTwice},
+		{"removed after its end", prepared(revoked), KindDelegateEnded, removed, CodeTwice},
 		{"minted under an unknown one", nil, KindCapabilityMinted, mintedAs(1), CodeUnknownDelegate},
 		{"minted under a paused one", prepared(paused), KindCapabilityMinted, mintedAs(1), CodeDelegatePaused},
 		{"minted under a revoked one", prepared(revoked), KindCapabilityMinted, mintedAs(1), CodeDelegateEnded},

@@ -2,6 +2,7 @@ package permit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,8 +45,12 @@ func ParseDelegate(body []byte) (Delegate, error) {
 	return d, done(o)
 }
 
-// maxSaid bounds how many operations, resources and bots a sentence names one by one.
-const maxSaid = 16
+// These bound how many operations, resources and bots a sentence names one by one, and how many bytes each of the three takes, so
+// that it fits into what a passkey confirms.
+const (
+	maxSaid      = 48
+	maxSaidBytes = 14 << 10
+)
 
 // DelegateSays are the lines in which a person reads what a delegate lets bots have (AgentEnvelope section 12). The
 // window and the confirmation's page say the same; quote makes outside text fit for a line.
@@ -53,11 +58,13 @@ func DelegateSays(d *envelope.MintDelegate, domainID string, quote func(string) 
 	f := d.Fields()
 	list := func(title string, texts []string) []string {
 		var out []string
+		room := maxSaidBytes
 		for i, t := range texts {
-			if i == maxSaid {
-				return append(out, fmt.Sprintf("and %d more, shown in the vault’s window", len(texts)-i))
+			line := title + ": " + quote(t)
+			if room -= len(line); i == maxSaid || room < 0 {
+				return append(out, fmt.Sprintf("%s: %d more, shown in the vault’s window", title, len(texts)-i))
 			}
-			out = append(out, title+": "+quote(t))
+			out = append(out, line)
 		}
 		return out
 	}
@@ -68,6 +75,11 @@ func DelegateSays(d *envelope.MintDelegate, domainID string, quote func(string) 
 		out = append(out, "Any paired bot may ask, whatever its address.")
 	}
 	out = append(out, list("Operation", f.AllowedOperations)...)
+	// The widest first, so that none hides behind many small ones.
+	slices.SortStableFunc(f.AllowedResources, func(a, b string) int { return breadth(b) - breadth(a) })
+	if breadth(f.AllowedResources[0]) == 2 {
+		out = append(out, "Every resource of the domain, whatever its name.")
+	}
 	out = append(out, list("Resource", f.AllowedResources)...)
 	out = append(out,
 		fmt.Sprintf("At most %d capabilities, %s each, action index %d to %d.", f.MaxMints, times(f.MaxUsesPerAction), f.IndexMin, f.IndexMax),
@@ -83,6 +95,17 @@ func DelegateSays(d *envelope.MintDelegate, domainID string, quote func(string) 
 		out = append(out, line)
 	}
 	return append(out, "Delegate: "+d.Hash())
+}
+
+// breadth is 2 for a resource that covers every one, 1 for a wildcard, else 0.
+func breadth(resource string) int {
+	switch {
+	case resource == "*":
+		return 2
+	case strings.HasSuffix(resource, ":*"):
+		return 1
+	}
+	return 0
 }
 
 func times(n int64) string {

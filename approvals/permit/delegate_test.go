@@ -1,6 +1,7 @@
 package permit
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,13 +43,27 @@ func TestDelegateSaysEverything(t *testing.T) {
 	}
 	f.BotPolicy, f.AllowedBotAddresses, f.Window, f.MaxUsesPerAction = envelope.BotAny, nil, envelope.Window{}, 1
 	f.AllowedResources = nil
-	for i := range 40 {
+	for i := range 60 {
 		f.AllowedResources = append(f.AllowedResources, "r:"+strings.Repeat("x", i+1))
 	}
 	got = says()
-	for _, want := range []string{"Any paired bot may ask, whatever its address.", "once each", "From: any time", "Until: no end", "and 24 more, shown in the vault’s window"} {
+	for _, want := range []string{"Any paired bot may ask, whatever its address.", "once each", "From: any time", "Until: no end", "Resource: 12 more, shown in the vault’s window"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not said in\n%s", want, got)
 		}
+	}
+	// What covers more than itself is said first, wherever it stands.
+	f.AllowedResources = append(f.AllowedResources, "thread:*", "*")
+	lines := strings.Split(says(), "\n")
+	at := slices.Index(lines, "Every resource of the domain, whatever its name.")
+	if at < 0 || lines[at+1] != "Resource: <*>" || lines[at+2] != "Resource: <thread:*>" {
+		t.Errorf("the widest resources are not said first: %q", lines)
+	}
+	// Texts as long as they may be leave room for the others.
+	for i := range f.AllowedResources {
+		f.AllowedResources[i] = strings.Repeat("é", 800) + strings.Repeat("x", i)
+	}
+	if got := says(); len(got) > 48<<10 || !strings.Contains(got, "more, shown in the vault’s window") {
+		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -35,6 +35,11 @@ func (t *Tx) PutDelegate(d Delegate) error {
 	return t.exec("INSERT OR REPLACE INTO delegates (hash, raw, origin, at) VALUES (?, ?, ?, ?)", d.Hash, d.Raw, d.Origin, d.At)
 }
 
+// DropDelegate forgets a delegate.
+func (t *Tx) DropDelegate(hash string) error {
+	return t.exec("DELETE FROM delegates WHERE hash = ?", hash)
+}
+
 // AddMint keeps a minted capability; its entry and its request must be new.
 func (t *Tx) AddMint(m Mint) error {
 	return t.exec("INSERT INTO mints (seq, mint, delegate, client, bot, at, request, number, max_uses, address, attestation, used, last_use) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
@@ -101,10 +106,10 @@ type MintTotal struct {
 	LastUse  int64 // milliseconds since epoch, or 0
 }
 
-// MintTotals reads how many uses each delegate's minted keys were given in all, and when one was used last.
+// MintTotals reads how many uses each delegate's minted keys were given in all, 2^53-1 at most, and when one was used last.
 func (s *Store) MintTotals() ([]MintTotal, error) {
 	var out []MintTotal
-	err := s.read("SELECT delegate, sum(max_uses), max(last_use) FROM mints GROUP BY delegate", nil, func(r *sql.Rows) error {
+	err := s.read("SELECT delegate, CAST(min(total(max_uses), 9007199254740991) AS INTEGER), max(last_use) FROM mints GROUP BY delegate", nil, func(r *sql.Rows) error {
 		var m MintTotal
 		if err := r.Scan(&m.Delegate, &m.MaxUses, &m.LastUse); err != nil {
 			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)

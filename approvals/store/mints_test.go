@@ -57,6 +57,22 @@ func TestMintsAreKept(t *testing.T) {
 	if totals, err := s.MintTotals(); err != nil || len(totals) != 1 || totals[0] != (MintTotal{"d1", 6, 100}) {
 		t.Errorf("%+v, %v", totals, err)
 	}
+	// Keys that were given as much as a number holds are summed up to what one holds.
+	if err := s.Do(func(tx *Tx) error {
+		for n := range 1025 {
+			m := mint(100 + n)
+			m.MaxUses = 1<<53 - 1
+			if err := tx.AddMint(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if totals, err := s.MintTotals(); err != nil || len(totals) != 1 || totals[0].MaxUses != 1<<53-1 {
+		t.Errorf("%+v, %v", totals, err)
+	}
 	// A new instance keeps signed delegates, which permit nothing, and no mint.
 	if err := s.Do(func(tx *Tx) error { return tx.Archive("i") }); err != nil {
 		t.Fatal(err)
