@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"vault/approvals"
@@ -138,5 +139,69 @@ func TestSeatByClaim(t *testing.T) {
 	}
 	if v := w.engagement(out.Engagement); v.SeatFixed || v.Seat.Index != 0 {
 		t.Fatalf("the seat is fixed: %v, %+v", v.SeatFixed, v.Seat)
+	}
+}
+
+// TestOtherName: an act of the other owner's that an agent brings as something else is not kept under that name, where it would stand
+// in the way of the act itself.
+func TestOtherName(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Buyer")
+	id, done := w.running()
+	key, text := sampleKey(t, "owner/inkwell")
+	act, err := sow.NewAct(sow.ActFields{Kind: sow.Termination, SoW: done.ID(), Version: 1, Document: done.Digest(), Role: sow.Provider, At: span.UTC(w.clock.Now()), Key: text, Ground: "cause", Reason: "unpaid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if act, err = act.WithSignature(ed25519.Sign(key, act.Signed())); err != nil {
+		t.Fatal(err)
+	}
+	for i, kind := range []approvals.RecordKind{approvals.RecordQuote, approvals.RecordDenial, approvals.RecordProblem} {
+		if _, got := a.submit(approvals.SoWAsk{RequestID: fmt.Sprint("r", i), Document: act.Bytes(), Kind: kind}); got.Code != approvals.CodeNotUnderstood {
+			t.Errorf("as a %s: %+v", kind, got)
+		}
+	}
+	w.brought(act.Bytes())
+	if v := w.engagement(id); v.State != sow.Terminated {
+		t.Errorf("after the act itself it is %s", v.State)
+	}
+}
+
+// TestContractsOfOthers: a client that names an engagement, or brings something about it, is not answered with what another brought.
+func TestContractsOfOthers(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Curious")
+	id, done := w.running()
+	offer := fmt.Appendf(nil, `{"agent":%q,"offerings":[{"id":"explainer-package"}]}`, orreryAgent)
+	for i, raw := range [][]byte{offer, fmt.Appendf(nil, `{"engagement":%q,"total":1,"currency":"XCR"}`, done.ID())} {
+		if _, got := a.submit(approvals.SoWAsk{RequestID: fmt.Sprint("r", i), Document: raw}); got.Code != "" {
+			t.Fatalf("%+v", got)
+		}
+	}
+	refused := func(err error, code string) {
+		t.Helper()
+		if r, ok := err.(*approvals.Refusal); !ok || r.Code != code {
+			t.Errorf("%v, want %s", err, code)
+		}
+	}
+	_, err := a.conn.SoWGet(context.Background(), id, done.Digest())
+	refused(err, approvals.CodeUnknownEngagement)
+	_, err = a.conn.SoWStatus(context.Background(), id)
+	refused(err, approvals.CodeUnknownEngagement)
+	// A document that is made up opens nothing but itself.
+	if _, got := a.submit(approvals.SoWAsk{RequestID: "r9", Document: amended(t, done, `"version":1,"volume"`, `"version":9,"volume"`).Raw()}); got.Engagement != id {
+		t.Fatalf("%+v", got)
+	}
+	_, err = a.conn.SoWGet(context.Background(), id, done.Digest())
+	refused(err, approvals.CodeNotOpen)
+	if ans, err := a.conn.SoWStatus(context.Background(), id); err != nil || strings.Contains(string(ans.Result), done.Digest()) {
+		t.Errorf("%s, %v", ans.Result, err)
+	}
+	// Who brought the document that was signed gets it.
+	if _, got := a.submit(approvals.SoWAsk{RequestID: "r10", Document: done.Raw()}); got.Code != "" {
+		t.Fatalf("%+v", got)
+	}
+	if _, err = a.conn.SoWGet(context.Background(), id, done.Digest()); err != nil {
+		t.Error(err)
 	}
 }
