@@ -301,7 +301,8 @@ func (h *held) read(copies []store.SoWCopy) (agents, digests []string) {
 	return agents, digests
 }
 
-// place finds our seat, and by which keys the seats are judged.
+// place finds our seat, and by which keys the seats are judged. Only what this vault did or signed fixes the seat: an approval record
+// that names a key of ours is a claim, and whoever brings a document writes it.
 func (h *held) place() {
 	for _, digest := range h.log.order {
 		if x := h.log.docs[digest]; x.Role != "" {
@@ -328,11 +329,6 @@ func (h *held) place() {
 				h.role, h.seat, h.fixed = r.Role, n, true
 			} else if !ok {
 				claims[r.Role] = true
-			}
-		}
-		for _, a := range x.doc.Approvals() {
-			if n, ok := h.log.ours(a.Key); ok && !h.fixed && a.Act == "formation" {
-				h.role, h.seat, h.fixed = sow.Client, n, true
 			}
 		}
 	}
@@ -409,7 +405,7 @@ func (h *held) judge() {
 		v := &x.view
 		v.State = x.doc.State(sow.Situation{
 			Seats: v.Seats, Now: h.now, Terminated: h.ended > 0 && h.now >= h.ended, Superseded: v.Version < agreed,
-			CapReached: x == h.inForce && h.capReached(x.doc), Agreed: agreed,
+			Agreed: agreed,
 		})
 		v.Outcome = x.closed
 		switch {
@@ -473,13 +469,24 @@ func (h *held) act(r store.SoWRecord) *sow.ActFields {
 	return &f
 }
 
-func (h *held) capReached(doc *sow.Document) bool {
+// capClaimed says that the records that were brought add up to the cap. Nobody has signed them, so that the cap is reached, and the
+// engagement exhausted with it (5.5.5), is a claim: it is remarked on and ends nothing.
+func (h *held) capClaimed(doc *sow.Document) bool {
 	price, findings := doc.Price()
 	if !findings.OK() || price.Arrangement != money.TimeAndMaterials {
 		return false
 	}
 	_, settled := h.money()
 	return settled > 0 && settled >= price.Cap
+}
+
+// main is the version that holds: the one in force, else the newest that came. What a newer one says that nobody has agreed to says
+// nothing of the engagement.
+func (h *held) main() *heldDoc {
+	if h.inForce != nil {
+		return h.inForce
+	}
+	return h.docs[0]
 }
 
 // money adds up what was quoted and settled, as far as it was brought.
@@ -545,31 +552,30 @@ func (h *held) quoteFor(record jcs.Value) (jcs.Value, bool) {
 // examine collects every finding.
 func (d *Desk) examine(h *held) error {
 	book := sow.Book{Handles: map[string]string{}}
-	newest := h.docs[0].doc
-	for _, role := range []string{sow.Provider, sow.Client, "offered_to"} {
-		p, ok := newest.Party(role)
-		if !ok {
-			continue
-		}
-		if h.log.blocked(p.Agent) {
-			book.Blocked = append(book.Blocked, p.Agent)
-		}
-		if p.Handle == "" {
-			continue
-		}
-		was, err := d.db().SoWFactsNamed(factHandle, p.Handle)
-		if err != nil {
-			return err
-		}
-		if len(was) > 0 {
-			book.Handles[p.Handle] = was[0].Value
-			if was[0].Value != p.Agent {
-				h.view.Rehomed = append(h.view.Rehomed, RehomedView{p.Handle, was[0].Value, p.Agent})
-				h.view.EngagementRow.Rehomed = true
+	for _, x := range h.docs {
+		for _, role := range []string{sow.Provider, sow.Client, "offered_to"} {
+			p, ok := x.doc.Party(role)
+			if !ok {
+				continue
+			}
+			if h.log.blocked(p.Agent) {
+				book.Blocked = append(book.Blocked, p.Agent)
+			}
+			if _, looked := book.Handles[p.Handle]; p.Handle == "" || looked {
+				continue
+			}
+			was, err := d.db().SoWFactsNamed(factHandle, p.Handle)
+			if err != nil {
+				return err
+			}
+			if len(was) > 0 {
+				book.Handles[p.Handle] = was[0].Value
+				if was[0].Value != p.Agent {
+					h.view.Rehomed = append(h.view.Rehomed, RehomedView{p.Handle, was[0].Value, p.Agent})
+					h.view.EngagementRow.Rehomed = true
+				}
 			}
 		}
-	}
-	for _, x := range h.docs {
 		for _, r := range x.doc.Signatures() {
 			if h.log.blocked(r.Key) {
 				book.Blocked = append(book.Blocked, r.Key)
@@ -606,6 +612,15 @@ func (d *Desk) examine(h *held) error {
 			} else if v.Version > h.inForce.view.Version {
 				v.Findings = append(v.Findings, sow.CheckAmendment(h.inForce.doc, x.doc, otherOpen(x) && v.Outcome == "")...)
 				v.Findings = append(v.Findings, reservation(h.inForce.doc, x.doc, deployment.ClearingHolds)...)
+			}
+		}
+		if x == h.inForce && h.capClaimed(x.doc) {
+			if price, f := x.doc.Price(); f.OK() {
+				if c := sow.CapReached(price, price.Cap, nil); c != nil {
+					c.Severity, c.Message = sow.Warning, "Settlement records that nobody has signed add up to the cap. That it is reached is their claim."
+					c.Remedy = "Ask the operator for what was settled; the engagement goes on until that is known."
+					v.Findings = append(v.Findings, *c)
+				}
 			}
 		}
 		if v.Outcome == "lapsed" && h.inForce != nil {
@@ -895,7 +910,7 @@ func listOf(v jcs.Value) (out []string) {
 // parties says who sits where, and how their keys are known.
 func (h *held) parties() {
 	for _, role := range []string{sow.Provider, sow.Client} {
-		p, ok := h.docs[0].doc.Party(role)
+		p, ok := h.main().doc.Party(role)
 		if !ok {
 			continue
 		}
@@ -925,10 +940,7 @@ func (h *held) parties() {
 
 // confirmed says how far a counterparty's person was confirmed for the version in force, else the newest.
 func (h *held) confirmed(role, key string) Confirmed {
-	doc := h.docs[0]
-	if h.inForce != nil {
-		doc = h.inForce
-	}
+	doc := h.main()
 	out := ConfirmedNone
 	for _, r := range h.records {
 		if RecordKind(r.Kind) != RecordConfirmation {
@@ -982,10 +994,7 @@ func (h *held) recordViews() {
 		h.view.Records = append(h.view.Records, v)
 	}
 	quoted, settled := h.money()
-	price, findings := h.docs[0].doc.Price()
-	if h.inForce != nil {
-		price, findings = h.inForce.doc.Price()
-	}
+	price, findings := h.main().doc.Price()
 	switch {
 	case quoted.Set:
 		h.view.Unsettled = money.Some(max(quoted.N-settled, 0))
@@ -1012,11 +1021,9 @@ func (h *held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 	case RecordVerdict:
 		v.Findings = append(sow.CheckVerdict(value, h.disputed(value.Get("dispute").Text())), h.late(value)...)
 		v.Claimed = value.Get("by").Text()
-		arbiter := h.docs[0].doc.Get("disputes").Get("arbiter").Get("agent").Text()
-		if arbiter == "" {
-			arbiter = h.appointed()
-		}
-		v.Verified = sow.VerifyVerdict(value) == nil && arbiter != "" && arbiter == v.Claimed
+		// Who may rule is what both have signed. An appointment that was brought is signed by nobody.
+		arbiter := h.main().doc.Get("disputes").Get("arbiter").Get("agent").Text()
+		v.Verified = sow.VerifyVerdict(value) == nil && h.inForce != nil && arbiter != "" && arbiter == v.Claimed
 	case RecordProblem:
 		v.Findings, _ = sow.CheckPart("problem", value)
 		v.Claimed = value.Get("agent").Text()
@@ -1090,18 +1097,6 @@ func (h *held) disputed(name string) *sow.Disputed {
 	return nil
 }
 
-// appointed is the agent of an arbiter that an appointment names.
-func (h *held) appointed() string {
-	for i := len(h.records) - 1; i >= 0; i-- {
-		if RecordKind(h.records[i].Kind) == RecordAppointment {
-			if v, err := jcs.Parse(h.records[i].Raw, jcs.SoW); err == nil {
-				return v.Get("arbiter").Text()
-			}
-		}
-	}
-	return ""
-}
-
 const day = int64(24 * 60 * 60 * 1000)
 
 // dues collects what becomes due.
@@ -1122,10 +1117,7 @@ func (h *held) dues() {
 			}
 		}
 	}
-	for _, g := range h.docs[0].doc.Grants() {
-		if !g.CloseByHand() {
-			continue
-		}
+	for _, g := range h.grants() {
 		f, _ := h.fact(factGrant, g.Name)
 		h.view.ToClose = append(h.view.ToClose, GrantToClose{Grant: g, Closed: f.Value == "closed", Ended: h.view.State.Ended()})
 	}
@@ -1189,6 +1181,22 @@ func (h *held) dues() {
 		h.view.Disputed = append(h.view.Disputed, dv)
 	}
 	slices.SortStableFunc(h.remind, func(a, b Reminder) int { return cmpInt(a.At, b.At) })
+}
+
+// grants are those that end with nothing: of every version that was agreed, for what one gave stays open when a later one does not
+// name it; where none was, of the newest.
+func (h *held) grants() (out []sow.Grant) {
+	for i, x := range h.docs {
+		if !x.view.Seats.Agreed() && (h.inForce != nil || i > 0) {
+			continue
+		}
+		for _, g := range x.doc.Grants() {
+			if g.CloseByHand() && !slices.ContainsFunc(out, func(o sow.Grant) bool { return o.Name == g.Name }) {
+				out = append(out, g)
+			}
+		}
+	}
+	return out
 }
 
 func cmpInt(a, b int64) int {
@@ -1287,10 +1295,7 @@ func (h *held) timeline() {
 			continue
 		}
 		x := Review{Record: r.SHA256, Ours: r.Own, Accepted: f.Ground == "acceptance", Reason: f.Reason, Cites: f.Cites}
-		doc := h.docs[0].doc
-		if h.inForce != nil {
-			doc = h.inForce.doc
-		}
+		doc := h.main().doc
 		for _, o := range h.records {
 			v, ok := h.delivered(o)
 			if !ok || !slices.Contains(f.Cites, v.Get("task_id").Text()) && !slices.Contains(f.Cites, v.Get("job").Text()) {

@@ -400,36 +400,50 @@ func (d *Desk) endAsk(a store.SoWAsk, outcome string, result *broughtResult) err
 	return d.relist(a.Engagement)
 }
 
-// brought checks that a client has brought something of an engagement.
-func (c *conversation) brought(engagement string) (*held, *Refusal) {
+// brought reads an engagement for a client, and which of its documents the client may see: all of them for who brought one that this
+// vault has signed, else those it brought itself. Who only names an engagement, or brings something about it, is told of none.
+func (c *conversation) brought(engagement string) (*held, []*heldDoc, *Refusal) {
 	client, refusal := c.who()
 	if refusal != nil {
-		return nil, refusal
+		return nil, nil, refusal
 	}
 	d := c.d
 	d.mu.Lock()
 	refusal = d.gateClient(client)
 	d.mu.Unlock()
 	if refusal != nil {
-		return nil, refusal
+		return nil, nil, refusal
 	}
-	ok, err := d.db().SoWBroughtBy(client, engagement)
+	digests, err := d.db().SoWBroughtBy(client, engagement)
 	if err != nil {
-		return nil, refuse(CodeStoreFailed)
+		return nil, nil, refuse(CodeStoreFailed)
 	}
-	if !ok {
-		return nil, refuse(CodeUnknownEngagement)
+	if len(digests) == 0 {
+		return nil, nil, refuse(CodeUnknownEngagement)
 	}
 	h, err := d.held(engagement)
 	if err != nil {
-		return nil, asRefusal(err)
+		return nil, nil, asRefusal(err)
 	}
-	return h, nil
+	var may []*heldDoc
+	for _, x := range h.docs {
+		if !slices.Contains(digests, x.view.Digest) {
+			continue
+		}
+		if x.signed {
+			return h, h.docs, nil
+		}
+		may = append(may, x)
+	}
+	if len(may) == 0 {
+		return nil, nil, refuse(CodeUnknownEngagement)
+	}
+	return h, may, nil
 }
 
 // SoWStatus implements [Conversation].
 func (c *conversation) SoWStatus(_ context.Context, engagement string) (Answer, error) {
-	h, refusal := c.brought(engagement)
+	h, may, refusal := c.brought(engagement)
 	if refusal != nil {
 		return Answer{}, refusal
 	}
@@ -452,10 +466,13 @@ func (c *conversation) SoWStatus(_ context.Context, engagement string) (Answer, 
 		Waiting    []Waiting `json:"waiting"`
 		Versions   []version `json:"versions"`
 	}{Engagement: h.id, SoW: h.view.SoW, State: h.view.State, Version: h.view.Version, Digest: h.view.Digest, Waiting: h.view.Waiting, Versions: []version{}}
+	if len(may) < len(h.docs) && !slices.ContainsFunc(may, func(x *heldDoc) bool { return x.view.Digest == out.Digest }) {
+		out.State, out.Version, out.Digest = may[0].view.State, may[0].view.Version, may[0].view.Digest
+	}
 	if out.Waiting == nil {
 		out.Waiting = []Waiting{}
 	}
-	for _, x := range h.docs {
+	for _, x := range may {
 		v := version{Version: x.view.Version, Digest: x.view.Digest, State: x.view.State, Outcome: x.view.Outcome, Needs: x.view.Needed, Signed: x.signed}
 		if v.Needs == sow.ByAgentThenPerson && !x.signed && len(x.view.Given) == 0 {
 			v.Intent = x.doc.Intent(intentAct(v.Version))
@@ -467,14 +484,14 @@ func (c *conversation) SoWStatus(_ context.Context, engagement string) (Answer, 
 
 // SoWGet implements [Conversation].
 func (c *conversation) SoWGet(_ context.Context, engagement, digest string) (Answer, error) {
-	h, refusal := c.brought(engagement)
+	h, may, refusal := c.brought(engagement)
 	if refusal != nil {
 		return Answer{}, refusal
 	}
 	if digest == "" {
 		digest = h.view.Digest
 	}
-	if x := h.by(digest); x == nil || !x.signed {
+	if x := h.by(digest); x == nil || !x.signed || !slices.Contains(may, x) {
 		return Answer{}, refuseWith(CodeNotOpen, "this vault has not signed that version")
 	}
 	raw, err := c.d.bundleOf(engagement, digest, false)

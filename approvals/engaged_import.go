@@ -78,10 +78,15 @@ func understandSoW(raw []byte, kind RecordKind) (Imported, jcs.Value) {
 		out.Code = CodeNotUnderstood
 		return out, v
 	}
+	is := kindOf(v)
 	if out.Kind == "" {
-		out.Kind = kindOf(v)
+		out.Kind = is
 	}
+	_, act := sow.ActKind(is).Tag()
 	switch {
+	case out.Kind != is && (act || is == RecordConfirmation || is == RecordCard || is == RecordJobManifest || is == RecordVerdict):
+		// What is signed says itself what it is: under another name it would be kept, and never count when it comes as what it is.
+		out.Code = CodeNotUnderstood
 	case !slices.Contains(recordKinds, out.Kind):
 		out.Code = CodeNotUnderstood
 	case out.Kind != RecordBundle && len(raw) > MaxSoWDocument:

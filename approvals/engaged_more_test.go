@@ -92,7 +92,7 @@ func TestFormationAsProvider(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	// On a ground that the offer does not state it is recorded as that.
-	out = w.brought(requested(t, offer, "owner/gable", wickAgent, now+90_500).Raw())
+	out = w.brought(requested(t, offer, "owner/gable", wickAgent, now+93_000).Raw())
 	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: out.Engagement, Digest: out.Digest, Kind: sow.FormationRefusal, Reason: "we are full"})
 	e = w.engagement(out.Engagement)
 	if r := e.Records[len(e.Records)-1]; !r.Findings.Has("refused_unstated_ground") {

@@ -127,7 +127,7 @@ func (h *held) barred(x *heldDoc, move string) (code, detail string) {
 		return CodeNotOpen, ""
 	case v.Outcome == "lapsed":
 		return "amendment_lapsed", ""
-	case len(h.view.Rehomed) > 0:
+	case v.Findings.Refused("handle_rehomed"):
 		return "handle_rehomed", ""
 	case h.ended > 0 && h.now >= h.ended:
 		return string(sow.Terminated), ""

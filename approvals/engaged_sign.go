@@ -426,9 +426,10 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 		return codeOf(m.Blocked, m.Detail)
 	}
 	if ask.Kind == sow.Dispute && ask.Disputed != nil {
+		// What is unsettled is known from records that nobody has signed; only the price that was agreed bars an amount.
 		unsettled := ask.Disputed.Amount
-		if h.view.Unsettled.Set {
-			unsettled = h.view.Unsettled.N
+		if price, f := x.doc.Price(); f.OK() && price.Arrangement == money.TimeAndMaterials {
+			unsettled = price.Cap
 		}
 		if f := sow.CheckDispute(ask.Disputed.Amount, unsettled, ask.Cites).First(); f != nil {
 			return codeOf(string(f.Code), f.Message)

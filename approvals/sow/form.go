@@ -310,24 +310,45 @@ func located(inputs jcs.Value, where map[string]string) ([]byte, error) {
 // CheckInstance compares a completed document with its offer and names every
 // member in which it differs where it may not: a filled seat, a term, an
 // identifier, an origin, locations of resources, assertions and approvals may
-// be added, everything else is the offer's own.
+// be added, everything else is the offer's own. What may be added has nothing
+// but the members it is made of: it is the client who writes it, and nobody
+// reads it before an offer completes.
 func CheckInstance(offer, instance *Document) Findings {
 	c := &checker{}
 	differ := func(member string) { c.add("instance_differs_from_offer", member) }
 	c.need(instance.Version() == 1, "instance_differs_from_offer", "version")
 	if from := instance.v.Get("derived_from"); from.Exists() {
 		n, _ := from.Get("version").Int()
-		if from.Get("standing_proposal").Text() != offer.ID() || n != offer.Version() {
+		if from.Get("standing_proposal").Text() != offer.ID() || n != offer.Version() || from.Len() != 2 {
 			differ("derived_from")
 		}
 	}
-	free := []string{"id", "version", "derived_from", "starts_at", "ends_at", "term_months", "assertions", "signatures"}
+	free := []string{"id", "version", "derived_from", "starts_at", "ends_at", "term_months", "assertions", "signatures", "inputs"}
 	var changes []Change
 	diff(&changes, "", offer.v.Without(free...), instance.v.Without(free...))
 	for _, ch := range changes {
 		if !mayDiffer(ch) {
 			differ(ch.Path)
 		}
+	}
+	if seat := instance.v.Get("parties").Get("client"); seat.Exists() && seat.Kind() != jcs.Null && !onlyTexts(seat, "agent", "owner", "handle", "organization") {
+		differ("parties.client")
+	}
+	signed := entries(offer.v.Get("change_control").Get("approvals"))
+	for i, a := range instance.v.Get("change_control").Get("approvals").Items() {
+		own := slices.ContainsFunc(signed, func(b jcs.Value) bool { return bytes.Equal(a.Canonical(), b.Canonical()) })
+		if !own && !onlyTexts(a, "act", "authority", "key", "approved_at", "mandate") {
+			differ(item("change_control.approvals", i))
+		}
+	}
+	for _, member := range sameInputs(offer.v.Get("inputs"), instance.v.Get("inputs")) {
+		differ(member)
+	}
+	if m := instance.v.Get("term_months"); m.Exists() && !bytes.Equal(m.Canonical(), offer.v.Get("term_months").Canonical()) {
+		differ("term_months")
+	}
+	if list, ok := texts(instance.v.Get("assertions")); instance.v.Get("assertions").Exists() && (!ok || len(list) > 0 && offer.v.Get("qualifications").Len() == 0) {
+		differ("assertions")
 	}
 	start, end, okS, okE := instance.Term()
 	if months, ok := posint(offer.v.Get("term_months")); ok && okS && okE && end > TermEnd(start, months) {
@@ -339,18 +360,41 @@ func CheckInstance(offer, instance *Document) Findings {
 	return c.found
 }
 
-// mayDiffer reports a change a completed document may carry.
+// onlyTexts says that a value is an object of texts with no other member than
+// those named.
+func onlyTexts(v jcs.Value, names ...string) bool {
+	ok := v.Kind() == jcs.Object
+	for m := range v.Members() {
+		ok = ok && isText(m.Value) && has(names, m.Name)
+	}
+	return ok
+}
+
+// sameInputs names the inputs in which a completed document differs from its
+// offer, the addresses that were filled in apart.
+func sameInputs(offered, filled jcs.Value) (out []string) {
+	a, b := entries(offered), entries(filled)
+	if len(a) != len(b) || offered.Kind() != filled.Kind() {
+		return []string{"inputs"}
+	}
+	for i := range a {
+		was, is := a[i], b[i]
+		if l := is.Get("location"); !was.Get("location").Exists() && isText(l) {
+			is = is.Without("location")
+		}
+		if !bytes.Equal(was.Canonical(), is.Canonical()) {
+			out = append(out, item("inputs", i))
+		}
+	}
+	return out
+}
+
+// mayDiffer reports a change a completed document may carry, as far as its place
+// goes.
 func mayDiffer(ch Change) bool {
 	p := ch.Path
-	switch {
-	case p == "parties.client" || strings.HasPrefix(p, "parties.client."):
-		return true
-	case p == "change_control.approvals" || strings.HasPrefix(p, "change_control.approvals["):
-		return true
-	case strings.HasPrefix(p, "inputs[") && strings.HasSuffix(p, "].location"):
-		return !ch.Old.Exists()
-	}
-	return false
+	return p == "parties.client" || strings.HasPrefix(p, "parties.client.") ||
+		p == "change_control.approvals" || strings.HasPrefix(p, "change_control.approvals[")
 }
 
 // FormationFacts is what completing a formation knows beside the documents.

@@ -92,6 +92,14 @@ func TestInstanceDiffers(t *testing.T) {
 		"another clause":            {"volume.per_day", `4`, true},
 		"a clause more":             {"service_floors", `{}`, true},
 		"a qualification dropped":   {"qualifications", `[]`, true},
+		"a word in the seat":        {"parties.client.undertaking", `"The provider pays 1,000,000 EUR on demand."`, true},
+		"a handle that is no text":  {"parties.client.handle", `{"note":"The provider pays."}`, true},
+		"a word in the origin":      {"derived_from.note", `"The provider pays."`, true},
+		"a word in an approval":     {"change_control.approvals", `[{"act":"formation","authority":"agent","key":"U","approved_at":"2026-10-01T00:00:00Z","note":"The provider pays."}]`, true},
+		"a word in an input":        {"inputs[1].note", `{"The provider pays, on demand":{"location":"1,000,000 EUR"}}`, true},
+		"a place that is no text":   {"inputs[1].location", `{"note":"The provider pays."}`, true},
+		"other months":              {"term_months", `900`, true},
+		"assertions that are none":  {"assertions", `{"note":"The provider pays."}`, true},
 		"a name added to the offer": {"parties.offered_to", `{"agent":"U","owner":"o"}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,6 +113,19 @@ func TestInstanceDiffers(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestAssertionsOfNothing: an offer without conditions has nothing to assert.
+func TestAssertionsOfNothing(t *testing.T) {
+	offer, instance, _ := offered(t)
+	bare := edited(t, open, "qualifications", "[]")
+	with := document(t, edit(t, edit(t, instance.Raw(), "qualifications", json.RawMessage("[]")), "assertions", json.RawMessage(`["The provider pays."]`)))
+	if f := sow.CheckInstance(bare, with); len(f) != 1 || f[0].Member != "assertions" {
+		t.Errorf("got %v", f)
+	}
+	if f := sow.CheckInstance(offer, instance); len(f) != 0 {
+		t.Errorf("the instance: %v", f)
 	}
 }
 

@@ -432,11 +432,15 @@ func (s *Store) SoWFactsValued(name, value string) ([]SoWFact, error) {
 	return s.facts("name = ? AND value = ? LIMIT 1024", name, value)
 }
 
-// SoWBroughtBy says whether a client has brought anything of an engagement.
-func (s *Store) SoWBroughtBy(client, engagement string) (bool, error) {
-	found := false
-	err := s.read("SELECT 1 FROM sow_copies WHERE engagement = ? AND client = ? UNION ALL SELECT 1 FROM sow_records WHERE engagement = ? AND client = ?"+
-		" UNION ALL SELECT 1 FROM sow_asks WHERE engagement = ? AND client = ? LIMIT 1",
-		[]any{engagement, client, engagement, client, engagement, client}, func(*sql.Rows) error { found = true; return nil })
-	return found, err
+// SoWBroughtBy reads the digests of the documents of an engagement that a client has brought or asked about. Who brought only
+// something about it has none.
+func (s *Store) SoWBroughtBy(client, engagement string) (digests []string, err error) {
+	err = s.read("SELECT digest FROM sow_copies WHERE engagement = ? AND client = ? UNION SELECT document FROM sow_asks WHERE engagement = ? AND client = ? AND document <> ''",
+		[]any{engagement, client, engagement, client}, func(r *sql.Rows) error {
+			var digest string
+			err := r.Scan(&digest)
+			digests = append(digests, digest)
+			return err
+		})
+	return digests, err
 }
