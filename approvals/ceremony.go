@@ -44,6 +44,8 @@ type behind struct {
 	by       string // "click" or "passkey"
 	record   string // digest, 0x and 64 hex digits
 	ceremony string
+	// elsewhere says that any program of the account can have asked for the ceremony.
+	elsewhere bool
 }
 
 func byClick() *behind { return &behind{by: "click"} }
@@ -81,11 +83,8 @@ func (d *Desk) hold(ctx context.Context, what, client string) (context.Context, 
 		return nil, nil, &ended{keys.CodeCeremonyOpen, ""}
 	}
 	asker := d.askerOf(what, client)
-	if p := d.patience[asker]; p != nil && p.n >= ceremoniesMax {
-		if !p.cool.passed(d.clock) {
-			return nil, nil, &ended{OutcomeCooling, ""}
-		}
-		delete(d.patience, asker)
+	if err := d.cooling(asker); err != nil {
+		return nil, nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
 	d.running = &running{view: CeremonyView{For: what, State: CeremonyOpening}, keys: k, stop: stop, mine: make(chan bool, 1), asker: asker}
@@ -198,7 +197,34 @@ func (d *Desk) confirmed(ctx context.Context, what, client string, c *behind, o 
 		return err
 	}
 	defer d.release(r)
+	if c.elsewhere {
+		if err := d.countApart(r); err != nil {
+			return err
+		}
+	}
 	return d.confirmedIn(ctx, r, c, o)
+}
+
+// countApart counts a ceremony that any program of the account can have asked for apart from those that the owner asks
+// for on a surface of the vault: whoever leaves such pages unanswered cools down what is asked for there, and not the owner.
+func (d *Desk) countApart(r *running) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r.asker = "elsewhere " + r.asker
+	return d.cooling(r.asker)
+}
+
+// cooling says whether an asker's ceremonies were not answered lately; the caller holds mu.
+func (d *Desk) cooling(asker string) error {
+	p := d.patience[asker]
+	if p == nil || p.n < ceremoniesMax {
+		return nil
+	}
+	if !p.cool.passed(d.clock) {
+		return &ended{OutcomeCooling, ""}
+	}
+	delete(d.patience, asker)
+	return nil
 }
 
 // confirmedIn is confirmed within a ceremony that is held already.

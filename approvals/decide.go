@@ -430,6 +430,7 @@ func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
 // only where the decision wants a passkey for it.
 func (d *Desk) prove(ctx context.Context, dec Decision, c *behind) error {
 	declining := dec.Verdict == VerdictDecline || dec.Verdict == VerdictDeclineBlock
+	c.elsewhere = dec.Elsewhere
 	if !dec.Confirm && (dec.Prove == "" || declining) {
 		return nil
 	}

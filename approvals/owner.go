@@ -287,6 +287,9 @@ type Decision struct {
 	// Confirm asks for a passkey for an approval, a resolution or a decline whatever the policy says; without one
 	// the outcome is "no_passkey". A block is not confirmed so. For surfaces on which any program of the account can press the keys.
 	Confirm bool
+	// Elsewhere says that any program of the account can have asked for this, over a socket: what stays unanswered of it does
+	// not cool down what the owner asks for.
+	Elsewhere bool
 }
 
 // Outcome is what came of a decision. Where it waited for a passkey and nothing was done, Code is the

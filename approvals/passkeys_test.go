@@ -579,3 +579,37 @@ func TestCeremonyForWhatIsGone(t *testing.T) {
 	}
 	w.card()
 }
+
+// Pages that somebody asks for over the folder's socket and leaves unanswered cool down that, and not the owner.
+func TestUnansweredElsewhere(t *testing.T) {
+	w := newWorld(t)
+	b := w.browse()
+	w.create()
+	a := w.pair("Agent")
+	w.enrol()
+	if _, err := w.owner.SetPolicy(context.Background(), permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeEvery}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
+		t.Fatal(err)
+	}
+	s := w.openFirst()
+	b.set(func(b *browser) { b.ends = "page_closed" })
+	elsewhere := func() string {
+		t.Helper()
+		out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove, Confirm: true, Elsewhere: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Code
+	}
+	for _, want := range []string{"page_closed", "page_closed", approvals.OutcomeCooling} {
+		if got := elsewhere(); got != want {
+			t.Fatalf("%s, not %s", got, want)
+		}
+	}
+	b.set(func(b *browser) { b.ends = "" })
+	if out := w.decide(s, approvals.VerdictApprove); out.Code != approvals.OutcomeDone {
+		t.Fatalf("the owner: %+v", out)
+	}
+}

@@ -214,6 +214,9 @@ func (s *Signer) describe(c *ceremony, ask keys.Ask) error {
 		if len(s.sealed.passkeys) == 0 && s.sealed.first != 0 {
 			return errPasskeyOnce
 		}
+		if len(s.sealed.passkeys) >= maxEnrolled {
+			return errManyPasskeys
+		}
 		s.pending = nil
 		c.says = []string{"Enrol a new passkey for this vault.", "Afterwards it confirms the acts that bind you."}
 		return nil

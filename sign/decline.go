@@ -49,11 +49,7 @@ func (s *Signer) saysDeclined(b journal.RequestAnswered, a keys.Act) ([]string, 
 	if err != nil {
 		return nil, refuse(codeMalformed, "the payload cannot be signed")
 	}
-	id := env.DomainHash()
-	if d, ok := s.domains[id]; ok {
-		id = d.Info().DomainID()
-	}
-	out := append([]string{"Decline to sign, for " + s.clientWords(b.Client) + ".", "It is told that you said no."}, envelopeSays(env, id)...)
+	out := append([]string{"Decline to sign, for " + s.clientWords(b.Client) + ".", "It is told that you said no."}, envelopeSays(env, s.domainWords(env))...)
 	return append(out, payloadSays(string(payload.Canonical()))...), nil
 }
 

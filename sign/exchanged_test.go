@@ -17,7 +17,7 @@ import (
 func TestExchangedAfterTheAsking(t *testing.T) {
 	t.Run("an option that was confirmed without its signing envelope", func(t *testing.T) {
 		d := open(t)
-		d.browse()
+		b := d.browse()
 		d.enrol()
 		env := momentOf(t, "which?")
 		_, signing := d.action(d.fields(), momentAction)
@@ -37,9 +37,33 @@ func TestExchangedAfterTheAsking(t *testing.T) {
 			return func(record string) any { b.By, b.Confirmation = "passkey", record; return b }
 		}
 		id, record := d.ask(journal.KindMomentResolved, act, by(plain))
+		if said := b.saidLast(t); strings.Contains(said, "signed once") || !strings.Contains(said, "ship it") {
+			t.Error(said)
+		}
 		lie.Confirmation = id
 		d.refused(keys.CodeOtherAct, journal.KindMomentResolved, by(with)(record), lie)
 		d.confirmed(journal.KindMomentResolved, act, by(plain))
+
+		// Of one that may be signed the page says under what, and of one that was not shown that it was not.
+		for _, c := range []struct{ behind, want string }{
+			{fmt.Sprintf(`[{"option":0,"action":%s,"sign_with":%s}]`, momentAction, signing.Envelope), "signed once, under this action envelope.\nOperation: “write”\nDomain: “main”"},
+			{`[]`, "The vault has not seen the action."},
+		} {
+			env = momentOf(t, "which, "+c.behind[:2])
+			if behind, err = moment.ParseBehind([]byte(c.behind)); err != nil {
+				t.Fatal(err)
+			}
+			if sheet, err = moment.NewSheet(env, behind); err != nil {
+				t.Fatal(err)
+			}
+			body, act := d.resolved(env, signing.Envelope)
+			act.Behind, body.SheetDigest, body.SignWith = []byte(c.behind), sheet.Digest(), ""
+			if row := sheet.Rows[0]; row.SignWith != nil {
+				body.SignWith = row.SignWith.Hash()
+			}
+			d.confirmed(journal.KindMomentResolved, act, by(body))
+			contains(t, b.saidLast(t), c.want)
+		}
 	})
 	t.Run("the same moment of another session", func(t *testing.T) {
 		d := open(t)
@@ -139,9 +163,12 @@ func TestPageNamesWhatIsGiven(t *testing.T) {
 	}
 	d.must(journal.KindPolicyChanged, tight, keys.Act{})
 	said = says(journal.KindPolicyChanged, keys.Act{}, policy(permit.Policy{}))
+	contains(t, said, "Some things will need only a click.")
 	contains(t, said, "Your signature under agreements, until now: your agent asks, then you")
 	contains(t, said, "Your signature under agreements, afterwards: as each document says")
 	contains(t, said, "Classes that are ordinary no more: 1")
+	said = says(journal.KindPolicyChanged, keys.Act{}, policy(permit.Policy{SoWFloor: "agent_then_person"}))
+	contains(t, said, "Nothing will need less than until now.")
 }
 
 func contains(t *testing.T, text, want string) {

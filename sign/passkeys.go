@@ -58,8 +58,9 @@ type policy struct {
 
 // Bounds of what is remembered for the owner card.
 const (
-	maxBefore  = 16
-	maxRemoved = 31
+	maxBefore   = 16
+	maxRemoved  = 31
+	maxEnrolled = 32 // the card names 64 in all
 )
 
 // sealed is the sealed structure as this package reads it.
@@ -215,6 +216,8 @@ func (s *Signer) guardPasskeyAdded(b journal.PasskeyAdded, at int64) (passed, er
 		return passed{}, errPasskeyOnce
 	case !first && len(s.sealed.passkeys) == 0:
 		return passed{}, errNoPasskey
+	case len(s.sealed.passkeys) >= maxEnrolled:
+		return passed{}, errManyPasskeys
 	}
 	return passed{change: func(v *sealed) {
 		added := p.passkey
@@ -225,6 +228,8 @@ func (s *Signer) guardPasskeyAdded(b journal.PasskeyAdded, at int64) (passed, er
 		}
 	}, done: func() { s.pending = nil }}, nil
 }
+
+var errManyPasskeys = refuse(journal.CodeTooMany, "as many passkeys are enrolled as there may be")
 
 var errPasskeyOnce = refuse(keys.CodePasskeyOnce, "the first passkey of a root is enrolled once; afterwards only the recovery words reopen it")
 

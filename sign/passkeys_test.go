@@ -926,3 +926,32 @@ func TestPasskeysOfTwoNames(t *testing.T) {
 	}
 	d.confirmed(journal.KindPasskeyRemoved, keys.Act{}, remove)
 }
+
+// As many passkeys as the owner card can name, with those that were removed, and no more.
+func TestPasskeysAreBounded(t *testing.T) {
+	d := open(t)
+	b := d.browse()
+	d.enrol()
+	for len(d.signer.sealed.passkeys) < maxEnrolled {
+		d.enrolNext(b)
+	}
+	_, err := d.signer.Begin(t.Context(), keys.Ask{Enrol: &keys.Enrol{Surface: keys.SurfaceTerminal}})
+	wantCode(t, err, journal.CodeTooMany)
+	for range maxRemoved {
+		d.signer.sealed.policy.Removed = append(d.signer.sealed.policy.Removed, sealedPasskey{
+			Kind: string(confirm.Program), RPID: otherName, EnrolledAt: 1, RemovedAt: 2, key: keyOf(t, softkey.New()),
+		})
+	}
+	if _, err := d.signer.newCard(d.clock.Now()); err != nil {
+		t.Error(err)
+	}
+}
+
+func keyOf(t *testing.T, k *softkey.Key) *confirm.Key {
+	t.Helper()
+	key, err := confirm.ParseKey(k.COSE())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}

@@ -90,6 +90,14 @@ func (s *Signer) clientWords(id string) string {
 	return quoted(c.Name) + " (" + id + ")"
 }
 
+// domainWords names an envelope's domain: by its id where the domain is open here, else by its hash.
+func (s *Signer) domainWords(env *envelope.ActionEnvelope) string {
+	if d, ok := s.domains[env.DomainHash()]; ok {
+		return d.Info().DomainID()
+	}
+	return env.DomainHash()
+}
+
 func envelopeSays(env *envelope.ActionEnvelope, domain string) []string {
 	f := env.Fields()
 	out := []string{"Operation: " + quoted(f.Operation), "Domain: " + quoted(domain)}
@@ -161,9 +169,20 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 		out := []string{"Answer a decision that " + s.clientWords(b.Client) + " asked for.", "Question: " + quoted(content.Stem)}
 		switch moment.Choice(b.Choice) {
 		case moment.ChoseOption:
+			sheet, _, _, err := laid(a, b.EnvelopeDigest, b.SheetDigest)
+			if err != nil {
+				return nil, err
+			}
 			out = append(out, fmt.Sprintf("Select option %d: %s", b.Option+1, quoted(content.Options[b.Option].Label)), "Its action: "+b.ActionDigest)
-			if b.SignWith != "" {
-				out = append(out, "It may then be signed once, under the action envelope "+b.SignWith)
+			row := sheet.Rows[b.Option]
+			if row.SignWith != nil {
+				out = append(out, "It may then be signed once, under this action envelope.")
+				out = append(out, envelopeSays(row.SignWith, s.domainWords(row.SignWith))...)
+			}
+			if row.Action == nil {
+				out = append(out, "The vault has not seen the action.")
+			} else {
+				out = append(out, payloadSays(string(row.Action.Value.Canonical()))...)
 			}
 		case moment.ChoseAnswer:
 			r, err := moment.ParseResolution(a.Payload)
@@ -240,7 +259,13 @@ const whileAway = "It goes on while the screen is locked."
 
 // policySays names what both policies ask for: within their bounds these are fewer lines than a context may have.
 func policySays(now, next permit.Policy) []string {
-	out := []string{"Change the rules for what needs a passkey. Some things will need only a click.", fmt.Sprintf("Rules afterwards: %d", len(next.Rules))}
+	first := "Change the rules for what needs a passkey. "
+	if now.Loosens(next) {
+		first += "Some things will need only a click."
+	} else {
+		first += "Nothing will need less than until now."
+	}
+	out := []string{first, fmt.Sprintf("Rules afterwards: %d", len(next.Rules))}
 	for _, r := range next.Rules {
 		out = append(out, "Rule: "+ruleWords(r))
 	}

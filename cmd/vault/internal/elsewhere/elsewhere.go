@@ -157,7 +157,7 @@ func refused(err error) Told {
 
 // decide opens a ceremony for one decision on the sheet whose digest was shown.
 func decide(ctx context.Context, owner approvals.Owner, loc *time.Location, q Question, tell func(Told)) {
-	d := approvals.Decision{ID: q.ID, Digest: q.Digest, Confirm: true}
+	d := approvals.Decision{ID: q.ID, Digest: q.Digest, Confirm: true, Elsewhere: true}
 	switch q.Verdict {
 	case "approve":
 		d.Verdict, d.Name = approvals.VerdictApprove, q.Name

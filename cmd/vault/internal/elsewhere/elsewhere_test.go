@@ -117,7 +117,7 @@ func TestDecidingAlwaysAsksForAPasskey(t *testing.T) {
 		if _, last := ask(d, Question{Do: "decide", ID: "p_1", Digest: "0x11", Verdict: verdict}); last.Code != "done" {
 			t.Errorf("%s: %+v", verdict, last)
 		}
-		if len(d.decided) != 1 || !d.decided[0].Confirm || d.decided[0].Digest != "0x11" {
+		if len(d.decided) != 1 || !d.decided[0].Confirm || !d.decided[0].Elsewhere || d.decided[0].Digest != "0x11" {
 			t.Errorf("%s: decided %+v", verdict, d.decided)
 		}
 	}
