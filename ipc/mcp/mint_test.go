@@ -158,7 +158,8 @@ func TestMintToolsNeedAKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Tools) != 6 || slices.ContainsFunc(list.Tools, func(x *mcp.Tool) bool { return x.Name == "mint_capability" }) {
+	ofBots := []string{"list_delegates", "mint_capability", "sign_minted", "read_capability"}
+	if len(list.Tools) == 0 || slices.ContainsFunc(list.Tools, func(x *mcp.Tool) bool { return slices.Contains(ofBots, x.Name) }) {
 		t.Errorf("%d tools", len(list.Tools))
 	}
 }
