@@ -31,9 +31,11 @@ const (
 	// expiredMS is how long after its end a delegate is ended in the log, so that its mints need not be remembered. A clock that
 	// jumped forward for a while ends nothing for good.
 	expiredMS = 7 * 24 * 60 * 60 * 1000
-	maxGiven  = 1<<53 - 1     // of the sum of what its keys were given, which is for looking at
-	botMS     = 2 * 60 * 1000 // a nonce is proven within
-	planMS    = 10 * 60 * 1000
+	// expireAtOnce is how many are ended in one go.
+	expireAtOnce = 16
+	maxGiven     = 1<<53 - 1     // of the sum of what its keys were given, which is for looking at
+	botMS        = 2 * 60 * 1000 // a nonce is proven within
+	planMS       = 10 * 60 * 1000
 )
 
 // delegateRow is a signed delegate, with its permit where it has one.
@@ -790,11 +792,20 @@ func (d *Desk) expireDelegates() {
 			}
 		}
 	}
-	d.mu.Unlock()
 	slices.Sort(over)
+	if len(over) > expireAtOnce {
+		// Each waits for the disk, and what else the clock brings must not wait for all of them.
+		over, d.expireNext = over[:expireAtOnce], now
+	}
+	d.mu.Unlock()
 	for _, hash := range over {
-		// What cannot be written now is tried again within the hour.
-		_ = d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "expired"}, nil))
+		if d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "expired"}, nil)) != nil {
+			// What cannot be written now is tried again within the hour.
+			d.mu.Lock()
+			d.expireNext = now + 60*60*1000
+			d.mu.Unlock()
+			return
+		}
 	}
 }
 

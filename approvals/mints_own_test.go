@@ -203,3 +203,23 @@ func TestRevokedThoughItsMintsAreUnreadable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestManyDelegatesExpire: however many end together, the clock's other work, such as locking, waits for a few at a time.
+func TestManyDelegatesExpire(t *testing.T) {
+	ctx := context.Background()
+	w, b := mintWorld(t)
+	for range 20 {
+		w.issue(w.form(b))
+	}
+	w.clock.pass(9 * 24 * time.Hour)
+	w.owner.Touch()
+	w.desk.Tick(ctx)
+	if n := w.entries("delegate.ended"); n == 0 || n > 16 {
+		t.Errorf("%d were ended at once", n)
+	}
+	w.desk.Tick(ctx)
+	w.desk.Tick(ctx)
+	if n := w.entries("delegate.ended"); n != 20 {
+		t.Errorf("%d of 20 were ended", n)
+	}
+}

@@ -509,11 +509,11 @@ func (v ownerView) Mints(f MintFilter) ([]MintView, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	out := make([]MintView, 0, len(rows))
 	for _, row := range rows {
+		d.mu.Lock() // for each: the requests are read there
 		out = append(out, d.mintView(row))
+		d.mu.Unlock()
 	}
 	return out, nil
 }

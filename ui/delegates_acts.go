@@ -27,8 +27,13 @@ func (p *delegatesPage) ask(u *UI, d approvals.DelegateView, what string) {
 	name := delegateName(d)
 	switch what {
 	case "revoke":
+		if d.State == approvals.DelegateSuspended {
+			q.add("Remove "+name, "It never was in force here. It can be brought in again.", "", func() { p.revoke(u, d) })
+			q.add("Leave it as it is", "Nothing is minted under it here.", "", p.shut(u))
+			break
+		}
 		q.add("Revoke "+name, p.revokeWords(u, d), "", func() { p.revoke(u, d) })
-		if d.State != approvals.DelegatePaused && d.State != approvals.DelegateSuspended {
+		if d.State != approvals.DelegatePaused {
 			q.add("Pause it instead", "It stops at once too. Your passkey lets it go on.", "", func() { p.asking = ""; p.pause(u, d) })
 		}
 		q.add("Leave it as it is", "Nothing changes.", "", p.shut(u))
@@ -165,18 +170,27 @@ func (p *delegatesPage) askExport(u *UI, q *question, d approvals.DelegateView) 
 func (p *delegatesPage) export(u *UI, d approvals.DelegateView, to string) {
 	said := &banner{tone: parts.Notice, icon: "warning", what: "The mint material was let out, sealed"}
 	u.confirm(func() (approvals.Outcome, error) {
-		b, out, err := u.owner.ExportMint(u.ctx, d.Bounds.Domain.Hash, to)
-		if err != nil || out.Code != "done" {
-			return out, err
-		}
+		// The file is there first: what was let out and could not be kept would have cost the bounds for nothing.
 		w, at, err := u.opts.Export("mint-material.age")
 		if err != nil {
-			return out, err
+			return approvals.Outcome{}, err
+		}
+		b, out, err := u.owner.ExportMint(u.ctx, d.Bounds.Domain.Hash, to)
+		if err != nil || out.Code != "done" {
+			return out, errors.Join(err, discard(w))
 		}
 		said.more = "It is in " + safe(at) + ". Only the recipient you typed can open it. The delegates of this domain say from now on that their bounds are no longer held here."
 		_, err = w.Write(b)
 		return out, errors.Join(err, w.Close())
 	}, said, nil)
+}
+
+// discard closes a file into which nothing was written, and takes it away where it can be.
+func discard(w File) error {
+	if d, ok := w.(Discarder); ok {
+		return d.Discard()
+	}
+	return w.Close()
 }
 
 // bringing is a delegate from elsewhere that is being brought in.

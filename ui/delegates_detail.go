@@ -49,7 +49,11 @@ func (p *delegatesPage) title(u *UI, d approvals.DelegateView) fyne.CanvasObject
 		objs = append(objs, u.button(parts.Plain, "", "Admit…", func() { p.ask(u, d, "admit") }).Small())
 	}
 	if !over(d) {
-		objs = append(objs, u.button(parts.Danger, "", "Revoke…", func() { p.ask(u, d, "revoke") }).Small())
+		label := "Revoke…"
+		if d.State == approvals.DelegateSuspended {
+			label = "Remove…"
+		}
+		objs = append(objs, u.button(parts.Danger, "", label, func() { p.ask(u, d, "revoke") }).Small())
 	}
 	return parts.Row(8, objs...)
 }

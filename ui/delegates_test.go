@@ -254,6 +254,18 @@ func TestDelegateActs(t *testing.T) {
 	if !slices.Equal(d.Calls, want) {
 		t.Errorf("calls %q, want %q", d.Calls, want)
 	}
+	// Where its file cannot be made, it is not let out.
+	s.full = true
+	press(t, s.root(), "Let mint material out")
+	typed(t, s.root(), "age1", to)
+	answers(t, s, "Let the mint material of support-ops out")
+	if !slices.Equal(d.Calls, want) {
+		t.Errorf("calls %q, want %q", d.Calls, want)
+	}
+	test.Tap(uiwalk.Row(s.root(), "not admitted"))
+	press(t, s.root(), "Remove")
+	says(t, s.root(), "It never was in force here. It can be brought in again.")
+	answers(t, s, "Leave it as it is")
 	// What did not happen is said, too.
 	s.desk.Outcome.Code = "cancelled"
 	test.Tap(uiwalk.Row(s.root(), "returns-bot"))

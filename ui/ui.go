@@ -59,6 +59,9 @@ type Options struct {
 // File is a file that the window fills and closes.
 type File = io.WriteCloser
 
+// Discarder is a [File] that can be taken away again, in the place of Close.
+type Discarder interface{ Discard() error }
+
 // UI is the window of one vault. Its methods belong on the Fyne goroutine, except Close.
 type UI struct {
 	app   fyne.App

@@ -40,7 +40,8 @@ type stage struct {
 	desk *fakedesk.Desk
 	ui   *ui.UI
 	now  time.Time
-	told int // notifications
+	told int  // notifications
+	full bool // no file can be made
 }
 
 type file struct{ strings.Builder }
@@ -54,11 +55,16 @@ func newStage(t *testing.T, desk *fakedesk.Desk) *stage {
 	}
 	s := &stage{t: t, app: test.NewTempApp(t), desk: desk, now: fakedesk.Now}
 	s.ui = ui.New(s.app, desk, ui.Options{
-		Now:        func() time.Time { return s.now },
-		Zone:       time.UTC,
-		Do:         func(f func()) { f() },
-		Go:         func(f func()) { f() },
-		Export:     func(name string) (io.WriteCloser, string, error) { return &file{}, "/home/owner/" + name, nil },
+		Now:  func() time.Time { return s.now },
+		Zone: time.UTC,
+		Do:   func(f func()) { f() },
+		Go:   func(f func()) { f() },
+		Export: func(name string) (io.WriteCloser, string, error) {
+			if s.full {
+				return nil, "", os.ErrPermission
+			}
+			return &file{}, "/home/owner/" + name, nil
+		},
 		Read:       func(path string) (string, []byte, error) { return path, []byte("read " + path), nil },
 		BackupFile: func() string { return "/home/owner/vault.age" },
 		Notify:     func() { s.told++ },

@@ -242,14 +242,20 @@ func asciiJSON(raw []byte) []byte {
 	return out
 }
 
+// unwritten is the failure of a file that could not be made.
+func unwritten(name string, err error) error {
+	code := "file_unwritable"
+	if errors.Is(err, os.ErrExist) {
+		code = "file_exists"
+	}
+	return &failure{code: code, detail: name, status: statusUsage, err: err}
+}
+
 // writeNew writes a file that must not exist, readable by its owner.
 func writeNew(name string, content []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return &failure{code: "file_exists", detail: name, status: statusUsage, err: err}
-	}
 	if err != nil {
-		return &failure{code: "file_unwritable", detail: name, status: statusUsage, err: err}
+		return unwritten(name, err)
 	}
 	_, werr := f.Write(content)
 	if err := errors.Join(werr, f.Close()); err != nil {

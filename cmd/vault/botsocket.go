@@ -6,10 +6,13 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"vault/derive/envelope"
+	"vault/ipc/bot"
 	"vault/ipc/client"
 )
 
@@ -29,7 +32,26 @@ func (p *program) asBot(ctx context.Context, s speaking, do func(*client.Conn) (
 		return err
 	}
 	defer k.Wipe()
-	conn, pairing, err := p.hello(ctx, s.name)
+	if s.out == "" {
+		return p.askAsBot(ctx, s.name, k, p.out, do)
+	}
+	// The file is there before anything is spent for an answer that could not be kept.
+	f, err := os.OpenFile(s.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return unwritten(s.out, err)
+	}
+	err = p.askAsBot(ctx, s.name, k, f, do)
+	if cerr := f.Close(); err == nil && cerr != nil {
+		err = &failure{code: "file_unwritable", detail: s.out, status: statusNotDone, err: cerr}
+	}
+	if err != nil {
+		_ = os.Remove(s.out)
+	}
+	return err
+}
+
+func (p *program) askAsBot(ctx context.Context, name string, k *bot.Key, into io.Writer, do func(*client.Conn) (any, error)) error {
+	conn, pairing, err := p.hello(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -39,7 +61,7 @@ func (p *program) asBot(ctx context.Context, s speaking, do func(*client.Conn) (
 		return err
 	}
 	got, err := do(conn)
-	if file, ferr := client.File(s.name); ferr == nil {
+	if file, ferr := client.File(name); ferr == nil {
 		_ = pairing.Save(file) // the head it remembers; the next hello sends an older one otherwise
 	}
 	if err != nil {
@@ -49,7 +71,11 @@ func (p *program) asBot(ctx context.Context, s speaking, do func(*client.Conn) (
 	if err != nil {
 		return err
 	}
-	return p.document(raw, s.out)
+	raw = append(asciiJSON(raw), '\n')
+	if _, err = into.Write(raw); err != nil && into != p.out {
+		_, _ = p.out.Write(raw) // what was spent is told all the same
+	}
+	return err
 }
 
 func (p *program) botDelegates() *cobra.Command {

@@ -183,10 +183,16 @@ func exportFile(name string) (io.WriteCloser, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		return f, path, nil
+		return exported{f}, path, nil
 	}
 	return nil, "", os.ErrExist
 }
+
+// exported is a new file of the owner's.
+type exported struct{ *os.File }
+
+// Discard implements [ui.Discarder].
+func (f exported) Discard() error { return errors.Join(f.Close(), os.Remove(f.Name())) }
 
 func isDir(path string) bool {
 	info, err := os.Stat(path)

@@ -22,24 +22,47 @@ import (
 // forgets them all when it has too many; the vault then says that the nonce was used.
 type requests struct {
 	mu   sync.Mutex
-	kept map[string][]byte
+	kept map[string]keptRequest
+}
+
+// keptRequest is a signed request.
+type keptRequest struct {
+	raw      []byte
+	until    envelope.Opt // end of its window
+	answered bool
 }
 
 const maxRequests = 4096
 
-func (r *requests) get(key string) []byte {
+// get gives the request of a call, or nil. One that was refused, and whose window has passed since, is made anew: a mint
+// would be spent for nothing.
+func (r *requests) get(key string, now int64) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.kept[key]
+	a := r.kept[key]
+	if !a.answered && a.until.Set && a.until.N < now {
+		return nil
+	}
+	return a.raw
 }
 
-func (r *requests) put(key string, request []byte) {
+func (r *requests) put(key string, request []byte, until envelope.Opt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.kept == nil || len(r.kept) >= maxRequests {
-		r.kept = map[string][]byte{}
+		r.kept = map[string]keptRequest{}
 	}
-	r.kept[key] = request
+	r.kept[key] = keptRequest{raw: request, until: until}
+}
+
+// answered notes that the vault has minted for a call.
+func (r *requests) answered(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if a, ok := r.kept[key]; ok {
+		a.answered = true
+		r.kept[key] = a
+	}
 }
 
 // mintTools are offered where the bridge has a bot's key. It proves that bot's address on every
@@ -125,21 +148,24 @@ func (b *Bridge) mintTools() []tool {
 // before, and has it minted.
 func (b *Bridge) mint(ctx context.Context, c *client.Conn, a args) ([]byte, error) {
 	key := a.digest()
-	request := b.requests.get(key)
+	request := b.requests.get(key, time.Now().UnixMilli())
 	if request == nil {
 		d, err := chosen(ctx, c, a.text["delegate"])
 		if err != nil {
 			return nil, err
 		}
-		if request, err = b.request(a, d); err != nil {
+		q, err := b.request(a, d)
+		if err != nil {
 			return nil, err
 		}
-		b.requests.put(key, request)
+		request = q.Canonical()
+		b.requests.put(key, request, q.Fields().Window.NotAfter)
 	}
 	out, err := c.Mint(ctx, request)
 	if err != nil {
 		return nil, err
 	}
+	b.requests.answered(key)
 	return json.Marshal(out)
 }
 
@@ -174,7 +200,7 @@ func chosen(ctx context.Context, c *client.Conn, hash string) (*envelope.MintDel
 	return nil, refuse("unknown_delegate", "The vault knows no such delegate for this bot.", "See list_delegates.")
 }
 
-func (b *Bridge) request(a args, d *envelope.MintDelegate) ([]byte, error) {
+func (b *Bridge) request(a args, d *envelope.MintDelegate) (*envelope.MintRequest, error) {
 	bad := func(what string) error {
 		return refuse("arguments_invalid", "The arguments are not those of this tool: "+what+".", "See the tool's schema.")
 	}
@@ -217,5 +243,5 @@ func (b *Bridge) request(a args, d *envelope.MintDelegate) ([]byte, error) {
 	if err != nil {
 		return nil, bad("they give no request: " + err.Error())
 	}
-	return q.Canonical(), nil
+	return q, nil
 }

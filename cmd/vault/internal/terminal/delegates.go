@@ -26,7 +26,7 @@ func delegateCommands() []command {
 		{"issue", "", "issue a delegate; a passkey confirms it", (*Surface).issue},
 		{"pause", "N", "stop delegate N at once", (*Surface).pause},
 		{"resume", "N", "let a paused delegate go on; a passkey confirms it", (*Surface).resume},
-		{"undelegate", "N", "revoke delegate N for good", (*Surface).undelegate},
+		{"undelegate", "N", "revoke delegate N for good, or put away one that was never admitted", (*Surface).undelegate},
 		{"import", "FILE", "bring in a delegate that this vault's keys signed elsewhere; it is not in force before admit", (*Surface).bringDelegate},
 		{"admit", "N KEYS", "let KEYS keys be minted under a delegate that was brought in; a passkey confirms it", (*Surface).admit},
 		{"material", "N FILE", "let the mint material of delegate N's domain out, sealed; a passkey confirms it", (*Surface).material},
@@ -238,6 +238,9 @@ func (s *Surface) undelegate(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if d.State == approvals.DelegateSuspended {
+		return s.console.Print("Removed. It never was in force here; it can be brought in again.\n")
+	}
 	p := s.page()
 	p.say("Revoked. Nothing is minted or signed under it any more. What was signed stays signed.")
 	if len(out) > 0 {
@@ -343,16 +346,17 @@ func writeMaterial(ctx context.Context, owner approvals.Owner, domain, to, file 
 	if err != nil {
 		return approvals.Outcome{}, err
 	}
-	if _, err := os.Lstat(file); err == nil {
+	// The file is there first: what was let out and could not be kept would have cost the bounds for nothing.
+	w, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
 		return approvals.Outcome{}, os.ErrExist
+	}
+	if err != nil {
+		return approvals.Outcome{}, err
 	}
 	b, out, err := owner.ExportMint(ctx, domain, to)
 	if err != nil || out.Code != "done" {
-		return out, err
-	}
-	w, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return approvals.Outcome{}, err
+		return out, errors.Join(err, w.Close(), os.Remove(file))
 	}
 	_, err = w.Write(b)
 	return out, errors.Join(err, w.Close())

@@ -119,16 +119,34 @@ func TestDelegateCommands(t *testing.T) {
 		step{wait: "Sealed to", typed: "age1x\r"},
 		step{wait: "explained: file already exists", typed: "material 2 " + sealed + "\r"},
 		step{wait: "Sealed to", typed: "\r"},
+		step{wait: "Nothing left the vault.", typed: "material 2 " + filepath.Join(sealed, "none") + "\r"},
+		step{wait: "Sealed to", typed: "age1x\r"},
+		step{wait: "explained: ", typed: "undelegate 4\r"},
+		step{wait: "Removed. It never was in force here", typed: "material 2 " + sealed + "\r"},
+		step{wait: "Sealed to", typed: "\r"},
 		step{wait: "Nothing left the vault.", typed: "quit\r"},
 	)
 	hash := func(i int) string { return f.Minting.List[i].Hash }
 	want := []string{"pause delegate " + hash(0), "resume delegate " + hash(2), "revoke delegate " + hash(0), `import delegate {"a":1}`,
-		"admit delegate " + hash(3) + " 120", "export mint material " + f.Doms[0].Hash + " age1x"}
+		"admit delegate " + hash(3) + " 120", "export mint material " + f.Doms[0].Hash + " age1x", "revoke delegate " + hash(3)}
 	if !slices.Equal(f.Calls, want) {
 		t.Errorf("calls %q\nwant  %q\n%s", f.Calls, want, got)
 	}
 	if raw, err := os.ReadFile(sealed); err != nil || string(raw) != "sealed" {
 		t.Errorf("written %q, %v", raw, err)
+	}
+}
+
+// TestMaterialThatStays leaves no file behind where nothing was let out.
+func TestMaterialThatStays(t *testing.T) {
+	_, f := minting()
+	f.Outcome.Code = "cancelled"
+	sealed := filepath.Join(t.TempDir(), "material.age")
+	if out, err := writeMaterial(t.Context(), f, "d", "age1x", sealed); err != nil || out.Code != "cancelled" {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if _, err := os.Lstat(sealed); !os.IsNotExist(err) {
+		t.Errorf("a file is left: %v", err)
 	}
 }
 
