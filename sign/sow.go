@@ -458,9 +458,6 @@ func (s *Signer) guardAuthority(e journal.Entry, b journal.SoWSigned, a keys.Act
 		}
 		return s.guardPreauthorised(e, b, a, d)
 	}
-	if b.Move == journal.MoveComplete || b.Move == journal.MovePublish {
-		return nil
-	}
 	if act == "formation" && b.Role == sow.Client && need != sow.ByAgent && b.Approval == "" {
 		return refuse(codeWrongApproval, "the formation needs a person, and the document says nothing of one")
 	}
