@@ -28,3 +28,19 @@ func TestLookAlike(t *testing.T) {
 		t.Error("the file does not tell the document's words from the vault's")
 	}
 }
+
+// TestListOfOne: a value and a list of that value are two documents.
+func TestListOfOne(t *testing.T) {
+	text := func(offerings string) string {
+		d, err := sow.Parse([]byte(`{"sow":"v1","scope":{"offerings":` + offerings + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(page.Of(d, page.Facts{}).Text(), d.Digest(), "")
+	}
+	for _, c := range [][2]string{{`1.5`, `[1.5]`}, {`"a"`, `["\"a\""]`}, {`{}`, `[{}]`}} {
+		if text(c[0]) == text(c[1]) {
+			t.Errorf("%s and %s are drawn alike", c[0], c[1])
+		}
+	}
+}
