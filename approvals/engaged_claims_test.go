@@ -205,3 +205,21 @@ func TestContractsOfOthers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestManyParts: one bundle of an agent's does not bring as many engagements as it likes.
+func TestManyParts(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Flood")
+	raw := []byte(`{"document":{"sow":"v1","id":"a","version":1,"parties":{"provider":{"agent":"x"}}},"confirmations":[],"acts":[],"versions":[`)
+	for i := range approvals.MaxAgentParts {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		raw = fmt.Appendf(raw, `{"sow":"v1","id":"b%d","version":1,"parties":{"provider":{"agent":"x"}}}`, i)
+	}
+	_, got := a.submit(approvals.SoWAsk{RequestID: "r1", Document: append(raw, "]}"...)})
+	page, err := w.owner.Engagements(approvals.EngagementFilter{})
+	if got.Code != approvals.CodeTooMany || err != nil || page.Total != 0 {
+		t.Errorf("%+v, %d engagements, %v", got, page.Total, err)
+	}
+}

@@ -153,6 +153,10 @@ func (d *Desk) bringBundle(raw []byte, from SoWSource, out Imported) (Imported, 
 		out.Code, out.Detail = CodeNotUnderstood, err.Error()
 		return out, nil
 	}
+	if from.Kind == "agent" && 1+len(b.Versions)+len(b.Confirmations)+len(b.Acts)+len(b.Records) > MaxAgentParts {
+		out.Code = CodeTooMany
+		return out, nil
+	}
 	docs := append(slices.Clone(b.Versions), b.Document)
 	slices.SortStableFunc(docs, func(x, y []byte) int { return cmpInt(versionOf(x), versionOf(y)) })
 	take := func(part []byte, kind RecordKind) error {

@@ -163,7 +163,11 @@ func (h *held) barred(x *heldDoc, move string) (code, detail string) {
 	if move == moveForm {
 		return "", ""
 	}
-	if v.Needed == sow.ByAgentThenPerson && move != journal.MovePublish && move != journal.MoveComplete && len(v.Given) == 0 {
+	need := v.Needed
+	if move == journal.MoveComplete { // what the document asks of the client is not asked of us
+		need = needed(move, x.doc, nil, h.log.floor)
+	}
+	if need == sow.ByAgentThenPerson && len(v.Given) == 0 {
 		return CodeIntentMissing, ""
 	}
 	if h.log.passkeys == 0 {

@@ -25,6 +25,7 @@ const (
 	MaxAgentDocuments = 128
 	MaxAgentCopies    = 32 // of one document
 	MaxAgentRecords   = 1024
+	MaxAgentParts     = 256  // of one bundle that an agent brings
 	MaxPreauthorised  = 1000 // formations under one pre-authorisation
 	PreauthoriseMS    = 90 * 24 * 60 * 60 * 1000
 )

@@ -458,9 +458,6 @@ func (s *Signer) guardAuthority(e journal.Entry, b journal.SoWSigned, a keys.Act
 		}
 		return s.guardPreauthorised(e, b, a, d)
 	}
-	if b.Move == journal.MoveComplete || b.Move == journal.MovePublish {
-		return nil
-	}
 	if act == "formation" && b.Role == sow.Client && need != sow.ByAgent && b.Approval == "" {
 		return refuse(codeWrongApproval, "the formation needs a person, and the document says nothing of one")
 	}
@@ -683,7 +680,7 @@ func (s *Signer) sowSays(e journal.Entry, a keys.Act) ([]string, error) {
 		}
 		out = append(out, "Let "+s.clientWords(b.Client)+" form agreements under one offer, without asking you.",
 			fmt.Sprintf("At most %d times, until %s.", p.Times, when(p.NotAfter)),
-			fmt.Sprintf("Each for at most %d %s, in the smallest unit.", p.MaxCommitted, quoted(p.Currency)),
+			fmt.Sprintf("Each for at most %d %s%s, in the smallest unit.", p.MaxCommitted, quoted(p.Currency), period(d)),
 			"As: "+quoted(p.Owner)+", agent "+quoted(p.Agent))
 		out = append(out, sowLines(d, b.Role, p.Seat, p.Key, p.ProviderKey)...)
 	}
@@ -721,6 +718,14 @@ func priceLine(d *sow.Document) string {
 	case !c.Set:
 		return "Price: per task in " + quoted(p.Currency) + ", without a bound."
 	default:
-		return fmt.Sprintf("Price: at most %d %s, in the smallest unit.", c.N, quoted(p.Currency))
+		return fmt.Sprintf("Price: at most %d %s%s, in the smallest unit.", c.N, quoted(p.Currency), period(d))
 	}
+}
+
+// period is what a bound of the price is for: a ceiling is for each month (5.5.1), a cap for all of it.
+func period(d *sow.Document) string {
+	if p, findings := d.Price(); findings.OK() && p.Arrangement == money.FixedFee {
+		return " a month"
+	}
+	return " in all"
 }

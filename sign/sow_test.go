@@ -584,6 +584,18 @@ func TestOfferOfOurs(t *testing.T) {
 	d.must(journal.KindSoWSigned, b, a)
 	b, a = request(directed, "holds-brand-licence")
 	d.refused("directed_spent", journal.KindSoWSigned, b, a)
+	// With the agent wanted behind every signature, a person alone neither publishes nor completes.
+	change, err := d.setPolicy("click", permit.Policy{SoWFloor: "agent_then_person"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.must(journal.KindPolicyChanged, change, keys.Act{})
+	body, act = publish(mint(append([]string{`"review_window_days": 7`, `"review_window_days": 8`}, asserting...)))
+	body.Authority, body.Confirmation = "agent_then_person", journal.HashOf(nil)
+	d.refused("intent_missing", journal.KindSoWSigned, body, act)
+	b, a = request(whole, "holds-brand-licence")
+	b.By, b.Authority, b.Confirmation = "passkey", "agent_then_person", journal.HashOf(nil)
+	d.refused("intent_missing", journal.KindSoWSigned, b, a)
 }
 
 // sowAct is an act of ours about a document, to be made worse by a test.

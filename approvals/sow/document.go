@@ -27,8 +27,15 @@ const MaxDocument = 1 << 20
 // ErrTooLarge is wrapped by the error of Parse for more than MaxDocument bytes.
 var ErrTooLarge = errors.New("it is longer than 1 MiB")
 
+// ErrUnwieldy is wrapped by the error of Parse for a document whose names,
+// written before each of its leaves, take more than 8 MiB: a long name around a
+// long list asks whoever shows it for memory without end.
+var ErrUnwieldy = errors.New("its names, written out before each value, are longer than 8 MiB")
+
+const maxPaths = 8 << 20 // bytes
+
 // Parse reads a document strictly and keeps the bytes received. The error
-// wraps a *jcs.Error or ErrTooLarge, or says that the bytes are not an object.
+// wraps a *jcs.Error, ErrTooLarge or ErrUnwieldy, or says that the bytes are not an object.
 // It answers every shape rule with findings instead: see Validate.
 func Parse(raw []byte) (*Document, error) {
 	if len(raw) > MaxDocument {
@@ -41,7 +48,32 @@ func Parse(raw []byte) (*Document, error) {
 	if v.Kind() != jcs.Object {
 		return nil, fmt.Errorf("parse sow document: it is %s, not an object", v.Kind())
 	}
+	if len(raw) > 4096 { // a shorter one has no room for it
+		if left := maxPaths; !wieldy(v, 0, &left) {
+			return nil, fmt.Errorf("parse sow document: %w", ErrUnwieldy)
+		}
+	}
 	return &Document{raw: append([]byte(nil), raw...), v: v, canonical: without(v, len(raw), "signatures")}, nil
+}
+
+// wieldy adds up the lengths of the paths to the leaves, and says whether there
+// is still room.
+func wieldy(v jcs.Value, path int, left *int) bool {
+	if v.Len() == 0 {
+		*left -= path
+		return *left >= 0
+	}
+	for m := range v.Members() {
+		if !wieldy(m.Value, path+len(m.Name)+1, left) {
+			return false
+		}
+	}
+	for _, w := range v.Items() {
+		if !wieldy(w, path+3, left) {
+			return false
+		}
+	}
+	return true
 }
 
 // Read parses and validates: findings for bytes that are no document too, with
@@ -55,6 +87,10 @@ func Read(raw []byte, o Options) (*Document, Findings) {
 		switch {
 		case errors.Is(err, ErrTooLarge):
 			c.add("document_too_large", "")
+		case errors.Is(err, ErrUnwieldy):
+			f := finding("document_too_large", "", o.Authoring)
+			f.Message = "The names in the document, written out before each value, take more than 8 MiB."
+			c.push(f)
 		case errors.As(err, &fault):
 			c.detail("not_i_json", "", fault.Error()+".")
 		default:

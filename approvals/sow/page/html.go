@@ -13,7 +13,7 @@ const style = `:root{color-scheme:light dark;--ink:#15201d;--ink2:#44504b;--ink3
 @media (prefers-color-scheme:dark){:root{--ink:#e9eeeb;--ink2:#b7c1bc;--ink3:#95a09b;--paper:#1a201e;--line:#2f3735;--well:#232a28;--enforced:#6fcf9f;--evidence:#8fb8f3;--recorded:#c6bcab;--warn:#efb65a;--warn-t:#33291a;--danger:#f39b91;--danger-t:#36211e}}
 *{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:14px/20px Inter,system-ui,sans-serif}
 main{padding:24px 0 40px}.foot{padding:6px 0 16px;border-top:1px solid var(--line);overflow-wrap:anywhere}h1{font-size:20px;line-height:26px;margin:0 0 4px}h2{font-size:13px;line-height:20px;margin:0}
-.o{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate}.k{font:13px/20px ui-monospace,monospace}
+.o{white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:isolate;text-decoration:underline dotted var(--ink3);text-underline-offset:3px}.k{font:13px/20px ui-monospace,monospace}
 .q{color:var(--ink2)}.c{color:var(--ink3);font-size:12px;line-height:16px}
 .parties{display:grid;grid-template-columns:1fr 1fr;gap:12px;margin:18px 0}.box{border:1px solid var(--line);border-radius:6px;padding:12px 16px;overflow-wrap:anywhere}
 .bar{display:flex;gap:3px;margin:0 0 8px}.bar i{flex:1;height:14px;border:1px solid;border-radius:2px}
@@ -85,9 +85,12 @@ func (h *htm) begin(title string, id []Span, version int64, digest string) {
 	h.put(fmt.Sprintf("<tfoot><tr><td><div class=\"foot c\">%s, version %s · sha256 %s</div></td></tr></tfoot>\n<tbody><tr><td><main>\n", spans(id), Number(version), esc(digest)))
 }
 
+// fromOutside says how the words of the document are told from the vault's.
+const fromOutside = "What is underlined with dots is the document’s own text; everything else is said by the vault."
+
 // end writes the last lines.
 func (h *htm) end() string {
-	h.put(`<footer class="c">` + esc(LegalStatus()) + "</footer>\n</main></td></tr></tbody></table></body></html>\n")
+	h.put(`<footer class="c">` + esc(fromOutside+" "+LegalStatus()) + "</footer>\n</main></td></tr></tbody></table></body></html>\n")
 	return h.b.String()
 }
 

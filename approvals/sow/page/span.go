@@ -36,12 +36,21 @@ func String(spans []Span) string {
 }
 
 // quoted is text from outside for a line of text: a token as it is, everything
-// else in quotation marks, with a closing one inside written as a mark.
+// else in quotation marks, with a closing one inside written as a mark. A word
+// that begins as the page's own names do is no token, a currency apart.
 func quoted(s string) string {
-	token := s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._@:/+-") == ""
-	if token {
+	token := s != "" && strings.Trim(s, letters+"0123456789._@:/+-") == ""
+	word := token && strings.Trim(s, letters) == "" && s[0] <= 'Z' && len(s) != 3
+	if token && !word {
 		return s
 	}
+	return marked(s)
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// marked is text from outside in quotation marks, also where it is a token.
+func marked(s string) string {
 	return "“" + strings.ReplaceAll(plain.TerminalLine(s), "”", "<U+201D>") + "”"
 }
 

@@ -103,11 +103,15 @@ func (p *Page) Text() string {
 		if part.Blank {
 			w.line("the seat is open")
 		} else {
-			w.line(String(part.Owner))
+			w.line(named(part.Owner))
 		}
-		for _, s := range [][]Span{part.Handle, part.Org, part.Agent} {
-			if len(s) > 0 {
-				w.line(String(s))
+		// Each stands on a line of its own, where a bare word would be the vault's.
+		for _, x := range []struct {
+			name string
+			is   []Span
+		}{{"handle ", part.Handle}, {"organization ", part.Org}, {"agent’s key ", part.Agent}} {
+			if len(x.is) > 0 {
+				w.line(x.name + String(x.is))
 			}
 		}
 		if part.Ours {
@@ -165,6 +169,19 @@ func (p *Page) Text() string {
 }
 
 var tones = map[Tone]string{Calm: "note", Warn: "notice", Alarm: "bars"}
+
+// named is the name a party gives itself: always in quotation marks.
+func named(list []Span) string {
+	var b strings.Builder
+	for _, s := range list {
+		if s.Outside {
+			b.WriteString(marked(s.Text))
+		} else {
+			b.WriteString(s.Text)
+		}
+	}
+	return b.String()
+}
 
 func titled(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 

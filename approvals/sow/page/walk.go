@@ -149,8 +149,8 @@ func (a at) yes() []Span {
 // list is a list of texts, one a line.
 func (a at) list() []Span {
 	a.take()
-	if a.v.Kind() != jcs.Array {
-		return raw(a.v)
+	if a.v.Kind() != jcs.Array { // a list of it is another document
+		return join(own("not a list: "), raw(a.v))
 	}
 	if a.v.Len() == 0 {
 		return own("an empty list")

@@ -1,0 +1,34 @@
+package sign
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vault/approvals/sow"
+)
+
+// TestPriceLine: a ceremony says of a bound whether it is for a month or for all of it.
+func TestPriceLine(t *testing.T) {
+	for name, c := range map[string]struct{ sample, want string }{
+		"ceiling":   {"fixed-fee-engagement", " a month, in the smallest unit."},
+		"cap":       {"time-and-materials-engagement", " in all, in the smallest unit."},
+		"unbounded": {"standing-proposal", "without a bound."},
+		"nothing":   {"no-charge-engagement", "nothing is charged."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw, err := os.ReadFile(filepath.Join("..", "approvals", "sow", "testdata", "docs", c.sample+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := sow.Parse(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := priceLine(d); !strings.HasSuffix(got, c.want) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
