@@ -973,7 +973,7 @@ func (d *Desk) addResolved(b *batch, m *laid, r *moment.Resolution, c *behind) (
 	}
 	if i, ok := r.Option(); ok {
 		row := m.sheet.Rows[i]
-		body.Option, body.ActionDigest = int64(i), row.ActionDigest
+		body.Option, body.ActionDigest, body.Unseen = int64(i), row.ActionDigest, row.Action == nil
 		if row.SignWith != nil {
 			body.SignWith = row.SignWith.Hash()
 		}

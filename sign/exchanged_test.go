@@ -57,7 +57,7 @@ func TestExchangedAfterTheAsking(t *testing.T) {
 				t.Fatal(err)
 			}
 			body, act := d.resolved(env, signing.Envelope)
-			act.Behind, body.SheetDigest, body.SignWith = []byte(c.behind), sheet.Digest(), ""
+			act.Behind, body.SheetDigest, body.SignWith, body.Unseen = []byte(c.behind), sheet.Digest(), "", sheet.Rows[0].Action == nil
 			if row := sheet.Rows[0]; row.SignWith != nil {
 				body.SignWith = row.SignWith.Hash()
 			}

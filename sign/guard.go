@@ -367,7 +367,7 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 		}
 		by = g.By
 	}
-	// What a resolution was confirmed for is confirmed: it was asked for the action too.
+	// What a resolution was confirmed for is confirmed: it was asked for the action too, where that was shown.
 	if m, ok := s.state.Moment(b.Moment); !ok || m.By != "passkey" || b.By == "passkey" {
 		if by == "passkey" && b.Grant != "" {
 			// The grant was confirmed when it was made.

@@ -44,8 +44,8 @@ func (s *Signer) guardResolved(b journal.MomentResolved, a keys.Act) error {
 	if row.SignWith != nil {
 		with = row.SignWith.Hash()
 	}
-	if row.ActionDigest != b.ActionDigest || with != b.SignWith {
-		return refuse(codeWrongResolution, "the entry names another action or signing envelope than the option has")
+	if row.ActionDigest != b.ActionDigest || with != b.SignWith || (row.Action == nil) != b.Unseen {
+		return refuse(codeWrongResolution, "the entry names another action or signing envelope than the option has, or says otherwise about what was shown")
 	}
 	return s.byPolicy(b.By, facts.Option(b.Client, class, row)...)
 }

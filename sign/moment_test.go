@@ -81,6 +81,7 @@ func TestMomentGuards(t *testing.T) {
 			b.ActionDigest = "sha256:" + strings.Repeat("0", 64)
 		}, "wrong_resolution"},
 		{"another signing envelope", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.SignWith = journal.HashOf(nil) }, "wrong_resolution"},
+		{"an action that was shown, said not to be", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.Unseen = true }, "wrong_resolution"},
 		{"the id of another session", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.Session = "s2" }, "moment_name"},
 		{"an answer that selects", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) { b.Choice = "answer" }, "moment_form"},
 		{"a passkey that is not there", func(_ *desk, b *journal.MomentResolved, _ *keys.Act) {

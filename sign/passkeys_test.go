@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -753,6 +754,43 @@ func TestEnrolmentIsRefused(t *testing.T) {
 		b.wait = nil
 		b.mu.Unlock()
 		d.enrol()
+	})
+}
+
+// What a passkey confirmed by its digest alone, nobody has seen: the action itself asks again where a rule asks.
+func TestUnseenActionAsksAgain(t *testing.T) {
+	d := open(t)
+	d.browse()
+	d.enrol()
+	change, err := d.setPolicy("click", permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeAction, Operation: "write"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.must(journal.KindPolicyChanged, change, keys.Act{})
+	env := momentOf(t, "which?")
+	signed, signing := d.action(d.fields(), momentAction)
+	body, act := d.resolved(env, signing.Envelope)
+	act.Behind = []byte(fmt.Sprintf(`[{"option":0,"sign_with":%s}]`, signing.Envelope))
+	behind, err := moment.ParseBehind(act.Behind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sheet, err := moment.NewSheet(env, behind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body.SheetDigest = sheet.Digest()
+	resolved := func(record string) any { b := body; b.By, b.Confirmation = "passkey", record; return b }
+	d.refused("wrong_resolution", journal.KindMomentResolved, body, act)
+	body.Unseen = true
+	d.confirmed(journal.KindMomentResolved, act, resolved)
+
+	signed.Request, signed.Session, signed.Moment, signing.Moment = body.Moment, "s1", body.Moment, env.Canonical()
+	d.refused(keys.CodePasskeyNeeded, journal.KindActionSigned, signed, signing)
+	d.confirmed(journal.KindActionSigned, signing, func(record string) any {
+		b := signed
+		b.By, b.Confirmation = "passkey", record
+		return b
 	})
 }
 

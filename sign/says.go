@@ -169,7 +169,7 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 		out := []string{"Answer a decision that " + s.clientWords(b.Client) + " asked for.", "Question: " + quoted(content.Stem)}
 		switch moment.Choice(b.Choice) {
 		case moment.ChoseOption:
-			sheet, _, _, err := laid(a, b.EnvelopeDigest, b.SheetDigest)
+			sheet, _, err := laid(a, b.EnvelopeDigest, b.SheetDigest)
 			if err != nil {
 				return nil, err
 			}

@@ -274,6 +274,7 @@ var bodies = map[Kind]func(*strict.Object) any{
 			SignWith:         o.Text("sign_with", strict.Empty(strict.Hash)),
 			ResolutionDigest: o.Text("resolution_digest", strict.Digest),
 			By:               o.Text("by", byPerson),
+			Unseen:           o.ExtraFlag("unseen"),
 			Confirmation:     o.Extra("confirmation", strict.Hash),
 		}
 	},

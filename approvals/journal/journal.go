@@ -236,7 +236,10 @@ type MomentResolved struct {
 	SignWith         string `json:"sign_with"`         // hash of the action envelope shown with it, 0x and 64 hex digits, or empty
 	ResolutionDigest string `json:"resolution_digest"` // of the object that goes to the agent, sha256: and 64 hex digits
 	By               string `json:"by"`                // "click" | "passkey"
-	Confirmation     string `json:"confirmation,omitzero"`
+	// Unseen says that the vault showed only the digest of the selected option's action: what confirms the
+	// resolution then stands for no action.
+	Unseen       bool   `json:"unseen,omitzero"`
+	Confirmation string `json:"confirmation,omitzero"`
 }
 
 // PasskeyAdded is the body of passkey.added. By "passphrase" is the first of a root: its

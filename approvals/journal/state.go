@@ -95,7 +95,7 @@ type MomentState struct {
 	ActionDigest   string `json:"action_digest"` // of the selected option, or empty
 	SignWith       string `json:"sign_with"`     // hash of the action envelope that was shown with it, or empty
 	Signed         bool   `json:"signed"`        // its action was signed
-	By             string `json:"by,omitzero"`   // "passkey" where one confirmed the resolution, else empty
+	By             string `json:"by,omitzero"`   // "passkey" where one confirmed the resolution and its action was shown, else empty
 }
 
 // Contradiction says that an entry cannot follow from the entries before it.
@@ -322,7 +322,14 @@ func (s *State) check(e Entry) (func(), error) {
 		if err := s.clientOpen(b.Client); err != nil {
 			return nil, err
 		}
-		return s.checkMoment(b.Session, MomentState{b.Moment, b.Client, b.EnvelopeDigest, b.Option, b.ActionDigest, b.SignWith, false, byPasskey(b.By)})
+		if b.Unseen && b.Option < 0 {
+			return nil, contradict(CodeMomentForm, "an action is unseen only where an option was selected")
+		}
+		by := byPasskey(b.By)
+		if b.Unseen {
+			by = ""
+		}
+		return s.checkMoment(b.Session, MomentState{b.Moment, b.Client, b.EnvelopeDigest, b.Option, b.ActionDigest, b.SignWith, false, by})
 	case MomentDeclined:
 		if _, ok := s.clients[b.Client]; !ok {
 			return nil, contradict(CodeUnknownClient, "the log shows no such client")

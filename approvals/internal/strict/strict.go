@@ -90,6 +90,17 @@ func (o *Object) Flag(name string) bool {
 	return v.Bool()
 }
 
+// ExtraFlag reads a boolean that may be absent, which stands for false; there it is never false.
+func (o *Object) ExtraFlag(name string) bool {
+	if !o.v.Get(name).Exists() {
+		return false
+	}
+	if !o.Flag(name) {
+		o.fail(name, "is never false")
+	}
+	return true
+}
+
 // Done returns the first fault.
 func (o *Object) Done() error {
 	if o.fault != "" {
