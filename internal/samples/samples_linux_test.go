@@ -45,7 +45,7 @@ func TestSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []confirm.Kind{
-		confirm.MomentResolution, confirm.ActionSign, confirm.RequestDecline, confirm.ClientPair, confirm.GrantMake, confirm.SocketAdd, confirm.InstanceReadmit,
+		confirm.MintDelegate, confirm.MintExport, confirm.MomentResolution, confirm.ActionSign, confirm.RequestDecline, confirm.ClientPair, confirm.GrantMake, confirm.SocketAdd, confirm.InstanceReadmit,
 		confirm.RecoveryShow, confirm.ProtectionChange, confirm.PasskeyTry, confirm.PasskeyAdd, confirm.PasskeyRemove, confirm.PolicyLoosen, confirm.CardExport,
 	}
 	if missing := testbed.Missing(testbed.KeyringPrograms...); len(missing) > 0 {
