@@ -34,7 +34,7 @@ const (
 func notHere(k confirm.Kind, keyring bool) string {
 	switch {
 	case strings.HasPrefix(string(k), "sow."):
-		return "no sample of an agreement is made yet"
+		return "this version has the act, but its sample is not made yet"
 	case k == confirm.ProtectionChange && !keyring:
 		return "no keyring could be started here, so no protection is weaker than another"
 	}
