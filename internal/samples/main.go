@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command samples writes one record of each kind of act that a passkey confirms, as
-// far as this version has the act: with its context, its evidence, the receipt of the
+// Command samples writes one record of each kind of act that a passkey confirms, except
+// those about agreements, of which it makes none yet: with its context, its evidence, the receipt of the
 // log entry that it stands behind, and the owner card by which they are checked. It is
 // made by the real programs: a vault on a terminal of its own, its key process, and the
 // page's own helper. A passkey in software (internal/softkey) answers the page. The vault

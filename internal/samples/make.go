@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"filippo.io/age"
+
 	"vault/approvals/moment"
 	"vault/custody"
 	"vault/derive/envelope"
@@ -104,7 +106,7 @@ func run(ctx context.Context, bin, dir string) (made []sample, err error) {
 	m.two.Counter, m.two.Transports = 0, []string{"hybrid"}
 	card := filepath.Join(bed.Dir, "card.json")
 	for _, step := range []func(){
-		func() { m.restore(keyring) }, m.enrol, m.pair, m.sign, m.grant, m.decide, m.decline, m.loosen, m.socket, m.readmit, m.showWords,
+		func() { m.restore(keyring) }, m.enrol, m.pair, m.sign, m.grant, m.decide, m.decline, m.loosen, m.socket, m.readmit, m.delegate, m.material, m.showWords,
 		func() { m.weaken(keyring) }, m.remove, func() { m.card(card) }, m.quit,
 	} {
 		step()
@@ -434,6 +436,42 @@ func (m *maker) readmit() {
 	m.command("readmit 1 5")
 	m.confirm(m.one)
 	m.await("It can be used again.")
+}
+
+// delegate issues one to a bot of its own.
+func (m *maker) delegate() {
+	address := strings.TrimSpace(m.elsewhere(nil, "bot", "keygen", "--key", filepath.Join(m.bed.Dir, "bot.json")))
+	m.command("issue")
+	m.answer("Number of the domain", "1")
+	m.answer("Your name for the bot: ", "support-bot")
+	m.answer("commas between them: ", "send-message")
+	m.answer("On, resources", "thread:*")
+	m.answer("or any: ", address)
+	m.answer("so many times [", "2")
+	m.answer("so many keys [", "5")
+	m.answer("index [", "9")
+	m.answer("or open [", "")
+	m.answer("Type yes to go on", "yes")
+	m.confirm(m.one)
+	m.await("Issued.")
+}
+
+// material lets the domain's mint material out, sealed to a recipient whose key is thrown away.
+func (m *maker) material() {
+	var to string
+	m.do(func(context.Context) error {
+		id, err := age.GenerateX25519Identity()
+		if err == nil {
+			to = id.Recipient().String()
+		}
+		return err
+	})
+	m.command("delegates")
+	m.await("support-bot may ")
+	m.command("material 1 " + filepath.Join(m.bed.Dir, "material.age"))
+	m.answer("begins with age1: ", to)
+	m.confirm(m.one)
+	m.await("Written, sealed to that recipient.")
 }
 
 func (m *maker) showWords() {

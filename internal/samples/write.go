@@ -33,8 +33,8 @@ const (
 // notHere says of a kind without a sample why there is none.
 func notHere(k confirm.Kind, keyring bool) string {
 	switch {
-	case strings.HasPrefix(string(k), "sow."), strings.HasPrefix(string(k), "mint."):
-		return "this version has no act of this kind"
+	case strings.HasPrefix(string(k), "sow."):
+		return "this version has the act, but its sample is not made yet"
 	case k == confirm.ProtectionChange && !keyring:
 		return "no keyring could be started here, so no protection is weaker than another"
 	}
