@@ -440,7 +440,11 @@ func (h *held) terminations() {
 			continue
 		}
 		at := r.At
-		if hours, ok := h.inForce.doc.Get("termination").Get("convenience_notice_hours").Int(); ok && a.Ground == "convenience" {
+		if a.Ground == "convenience" {
+			hours, agreed := h.inForce.doc.ConvenienceNotice()
+			if !agreed {
+				continue // only a cause ends it: the claim is kept, and changes nothing
+			}
 			at = span.AddHours(at, hours)
 		}
 		if h.ended == 0 || at < h.ended {

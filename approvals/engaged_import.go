@@ -618,7 +618,7 @@ func (d *Desk) followAct(id string, r store.SoWRecord) error {
 			what = "withdrawn"
 		}
 	case sow.Termination:
-		if x.view.Seats.Agreed() && !h.log.terminated {
+		if _, noticed := x.doc.ConvenienceNotice(); x.view.Seats.Agreed() && !h.log.terminated && (f.Ground != "convenience" || noticed) {
 			what = "terminated"
 		}
 	case sow.FormationRefusal:

@@ -104,6 +104,19 @@ func TestEndlessNotice(t *testing.T) {
 	}
 }
 
+// TestNoNoticeAgreed: where no notice for convenience is agreed, neither side ends an agreement for convenience.
+func TestNoNoticeAgreed(t *testing.T) {
+	w := owned(t)
+	id, done := w.running("\"termination\": {\n    \"convenience_notice_hours\": 24,\n    \"grade\": \"enforced\"\n  },\n", "")
+	w.act("wrong_act", approvals.ActAsk{Engagement: id, Digest: done.Digest(), Kind: sow.Termination, Ground: "convenience"})
+	for _, ground := range []string{"convenience", "cause"} {
+		w.brought(theirAct(t, done, "owner/inkwell", sow.ActFields{Kind: sow.Termination, Role: sow.Provider, Ground: ground, Reason: "floors missed"}), id)
+		if v := w.engagement(id); (v.State == sow.Active) != (ground == "convenience") {
+			t.Errorf("after a termination for %s it is %s", ground, v.State)
+		}
+	}
+}
+
 // TestUnverifiedManifest: a job manifest that nobody signed says nothing about
 // the form of what was delivered, and starts no clock.
 func TestUnverifiedManifest(t *testing.T) {

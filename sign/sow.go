@@ -590,10 +590,17 @@ func (s *Signer) guardSoWAct(e journal.Entry, b journal.SoWActSigned, a keys.Act
 		return passed{}, refuse(codeWrongAct, "a refusal of formation is the provider's, of a request to form")
 	case (f.Kind == sow.Termination || f.Kind == sow.Dispute || f.Kind == sow.Withdrawal) && !s.signedHere(b.DocumentSHA256) && !sealedIn(d, b.Role, b.Key):
 		return passed{}, refuse(journal.CodeUnknownDocument, "this vault has not signed the document")
+	case f.Kind == sow.Termination && f.Ground == "convenience" && !convenient(d):
+		return passed{}, refuse(codeWrongAct, "no notice for convenience is agreed: only a cause ends this agreement")
 	case f.Disputed != nil && !sameCurrency(d, f.Disputed):
 		return passed{}, refuse("dispute_amount", "the amount is in another currency than the document's")
 	}
 	return passed{seal: &seatSignature{b.Seat, act.Signed()}, anchor: f.Kind == sow.Termination || f.Kind == sow.Withdrawal}, nil
+}
+
+func convenient(d *sow.Document) bool {
+	_, agreed := d.ConvenienceNotice()
+	return agreed
 }
 
 // signedHere says whether the log shows a signature of ours over a document.

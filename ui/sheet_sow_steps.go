@@ -389,21 +389,20 @@ func (c *contract) refusing(s *step) {
 // terminating ends the engagement.
 func (c *contract) terminating(s *step) {
 	free, cause := c.typed(2), c.typed(2)
-	notice := "Its notice is not stated."
-	if h, ok := c.doc.Get("termination").Get("convenience_notice_hours").Int(); ok {
-		notice = "With " + plural(h, "hour", "hours") + " of notice. Open tasks are finished and paid."
-	}
 	do := func(ground string, area *parts.Area) func() func(context.Context) (approvals.Outcome, error) {
 		return func() func(context.Context) (approvals.Outcome, error) {
 			return c.act(approvals.ActAsk{Kind: sow.Termination, Ground: ground, Reason: strings.TrimSpace(area.Text)})
 		}
 	}
 	said := banner{parts.Calm, "off", "You ended the engagement", "The termination is signed. Close by hand what stays open: it is listed under the engagement."}
-	c.moveIn(s, "terminate", "End it for convenience", notice+" Needs your passkey.", &answer{signs: false,
-		fields: func() fyne.CanvasObject {
-			return named("Your reason, if you want to give one", parts.Size(0, 52, free))
-		},
-		do: do("convenience", free), said: said})
+	if h, agreed := c.doc.ConvenienceNotice(); agreed {
+		notice := "With " + plural(h, "hour", "hours") + " of notice. Open tasks are finished and paid."
+		c.moveIn(s, "terminate", "End it for convenience", notice+" Needs your passkey.", &answer{signs: false,
+			fields: func() fyne.CanvasObject {
+				return named("Your reason, if you want to give one", parts.Size(0, 52, free))
+			},
+			do: do("convenience", free), said: said})
+	}
 	c.moveIn(s, "terminate", "End it for cause", "At once. Open tasks are cancelled with the reason. Needs your passkey.", &answer{
 		missing: func() string { _, m := reasonOf(cause); return m },
 		fields: func() fyne.CanvasObject {
@@ -446,7 +445,7 @@ func (c *contract) disputing(s *step) {
 			fields: func() fyne.CanvasObject {
 				unsettled := ""
 				if c.view.Unsettled.Set {
-					unsettled = ", at most " + page.Money(c.view.Unsettled.N, price.Currency)
+					unsettled = ", of which records claim " + page.Money(c.view.Unsettled.N, price.Currency)
 				}
 				return parts.Cells(12, []float32{240, 0}, named("Amount in the contract’s currency"+unsettled, parts.Size(0, 36, amount)), named("Your reason, kept in the record", parts.Size(0, 52, reason)))
 			},

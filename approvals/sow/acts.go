@@ -291,6 +291,12 @@ func (a *Act) Verify() *Finding {
 	return one("act_signature", "sig")
 }
 
+// ConvenienceNotice is the notice in hours after which either owner may end the agreement for convenience (5.9), and
+// false where none is agreed: then only a cause ends it before its time.
+func (d *Document) ConvenienceNotice() (hours int64, agreed bool) {
+	return d.Get("termination").Get("convenience_notice_hours").Int()
+}
+
 // About checks that the act is about this version of this document.
 func (a *Act) About(d *Document) bool {
 	return a.f.SoW == d.ID() && a.f.Version == d.Version() && a.f.Document == d.Digest()
