@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/permit"
 	"vault/approvals/sow"
@@ -662,7 +663,7 @@ func (d *Desk) examine(h *held) error {
 		case v.Version > 1:
 			move = journal.MoveApprove
 		}
-		v.Needed = needed(move, x.doc, h.inForceDoc(), h.log.floor)
+		v.Needed = facts.Authority(move, x.doc, h.inForceDoc(), h.log.floor)
 		for _, act := range []string{"formation", "amendment"} {
 			if i, ok := h.log.intents[v.Digest+" "+act]; ok {
 				v.Given = append(v.Given, IntentView{Act: act, Key: i.Key, At: i.At})
@@ -697,22 +698,6 @@ func (h *held) inForceDoc() *sow.Document {
 		return nil
 	}
 	return h.inForce.doc
-}
-
-// needed is the authority that a move needs; the key process computes it anew.
-func needed(move string, doc, inForce *sow.Document, floor sow.Authority) sow.Authority {
-	need := sow.ByAgent
-	switch move {
-	case journal.MovePublish:
-		need = sow.ByPerson
-	case journal.MoveComplete:
-	default:
-		return sow.Needed(doc, inForce, floor)
-	}
-	if floor != "" {
-		need = sow.Stricter(need, floor)
-	}
-	return need
 }
 
 // approvedHere says whether an approval record under a key of ours was made by this vault: one that the log shows, or the one in a

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
@@ -402,7 +403,7 @@ func (d *Desk) completeByOffer(h *held, x *heldDoc) error {
 	default:
 		err = d.do(d.sealOp(&sealing{
 			h: h, x: x, move: journal.MoveComplete, role: sow.Provider, seat: published.Seat, key: published.Key, counterparty: key, offer: offer.by(offerDigest.Value),
-			authority: string(needed(journal.MoveComplete, x.doc, nil, h.log.floor)), agreed: true,
+			authority: string(facts.Authority(journal.MoveComplete, x.doc, nil, h.log.floor)), agreed: true,
 		}, &behind{by: "offer"}))
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
@@ -165,7 +166,7 @@ func (h *held) barred(x *heldDoc, move string) (code, detail string) {
 	}
 	need := v.Needed
 	if move == journal.MoveComplete { // what the document asks of the client is not asked of us
-		need = needed(move, x.doc, nil, h.log.floor)
+		need = facts.Authority(move, x.doc, nil, h.log.floor)
 	}
 	if need == sow.ByAgentThenPerson && len(v.Given) == 0 {
 		return CodeIntentMissing, ""

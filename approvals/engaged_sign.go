@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
@@ -267,7 +268,7 @@ func (d *Desk) sealing(h *held, ask Signing) (*sealing, string, error) {
 			return nil, CodeNotPinned, nil
 		}
 		s.agreed = true
-		s.authority = string(needed(journal.MoveComplete, x.doc, nil, h.log.floor))
+		s.authority = string(facts.Authority(journal.MoveComplete, x.doc, nil, h.log.floor))
 	default:
 		if s.role == "" { // both seats are signed by others, or none: the owner says which is theirs
 			return nil, CodeUnknownSeat, nil

@@ -3,6 +3,7 @@ package sign
 import (
 	"context"
 	"fmt"
+	"vault/approvals/facts"
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
@@ -214,7 +215,7 @@ func (s *Signer) guardSoW(e journal.Entry, b journal.SoWSigned, a keys.Act) (pas
 	} else if err := s.guardSeats(b, a, d); err != nil {
 		return passed{}, err
 	}
-	if err := s.guardAuthority(e, b, a, d, Authority(b.Move, d, inForce, s.floor())); err != nil {
+	if err := s.guardAuthority(e, b, a, d, facts.Authority(b.Move, d, inForce, s.floor())); err != nil {
 		return passed{}, err
 	}
 	return passed{seal: &seatSignature{b.Seat, d.Signed()}, anchor: true}, nil
@@ -222,23 +223,6 @@ func (s *Signer) guardSoW(e journal.Entry, b journal.SoWSigned, a keys.Act) (pas
 
 // floor is the least authority that the owner wants behind their own signatures.
 func (s *Signer) floor() sow.Authority { return sow.Authority(s.sealed.policy.Rules.SoWFloor) }
-
-// Authority is what a move needs. What a document states about formation binds the client's seat (6.1): publishing an offer is always
-// a person's, because formations follow from it without anybody being asked, and completing one is what the publication allowed.
-func Authority(move string, d, inForce *sow.Document, floor sow.Authority) sow.Authority {
-	need := sow.ByAgent
-	switch move {
-	case journal.MovePublish:
-		need = sow.ByPerson
-	case journal.MoveComplete:
-	default:
-		return sow.Needed(d, inForce, floor)
-	}
-	if floor != "" {
-		need = sow.Stricter(need, floor)
-	}
-	return need
-}
 
 // guardWhole validates the whole document, as an author where it is the owner's own. An approval record under a key of this
 // vault is one that it made, or the one that this entry names.

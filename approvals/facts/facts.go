@@ -1,5 +1,5 @@
 // Package facts says what a policy is asked about an act: the facts of a signature
-// and of the selection of an option, from the bytes. The key process judges by
+// and of the selection of an option, and who may bind the owner to a document, from the bytes. The key process judges by
 // them; the desk only says in advance what it will judge. It decides nothing itself.
 package facts
 

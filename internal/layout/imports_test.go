@@ -78,7 +78,7 @@ var table = []row{
 	{folder: "approvals/sow/span", desk: true},
 	{folder: "approvals/sow/page/...", may: of(leaves, "approvals/sow/...", "assets"), desk: true},
 	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
-	{folder: "approvals/facts", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/moment"), desk: true},
+	{folder: "approvals/facts", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/moment", "approvals/sow", "approvals/journal"), desk: true},
 	{folder: "approvals/journal", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit"), desk: true},
 	{folder: "approvals/receipt", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/journal", "approvals/moment"), desk: true},
 	{folder: "approvals/keys", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/journal"), desk: true},
