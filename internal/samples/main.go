@@ -1,11 +1,13 @@
 //go:build linux
 
-// Command samples writes one record of each kind of act that a passkey confirms, except
-// those about agreements, of which it makes none yet: with its context, its evidence, the receipt of the
-// log entry that it stands behind, and the owner card by which they are checked. It is
-// made by the real programs: a vault on a terminal of its own, its key process, and the
-// page's own helper. A passkey in software (internal/softkey) answers the page. The vault
-// is thrown away, and nothing in a sample binds anybody.
+// Command samples writes one record of each kind of act that a passkey confirms: with its
+// context, its evidence, the receipt of the log entry that it stands behind, and the owner
+// card by which they are checked. They are made by the real programs: a vault on a terminal
+// of its own, its key process, and the page's own helper. A passkey in software
+// (internal/softkey) answers the page. Those about agreements are not: they are made in this
+// process, in another vault, through the desk's interface and the key process's code, and
+// the passkey answers the ceremony without a page. The vaults are thrown away, and nothing
+// in a sample binds anybody.
 //
 // It is linked into neither program of the product.
 package main

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,7 +75,7 @@ func run(ctx context.Context, bin, dir string) (made []sample, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(place)) }()
-	for _, d := range []string{"b", "w"} {
+	for _, d := range []string{"a", "b", "w"} {
 		if err := os.Mkdir(filepath.Join(place, d), 0o700); err != nil {
 			return nil, err
 		}
@@ -119,7 +120,11 @@ func run(ctx context.Context, bin, dir string) (made []sample, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return write(ctx, m, dir, receipts, []byte(strings.TrimSpace(string(raw))), keyring)
+	second, more, err := agreements(ctx, filepath.Join(place, "a"))
+	if err != nil {
+		return nil, fmt.Errorf("agreements: %w", err)
+	}
+	return write(ctx, m, dir, exported{receipts, []byte(strings.TrimSpace(string(raw)))}, exported{more, bytes.TrimSpace(second)}, keyring)
 }
 
 // --- the person at the terminal

@@ -36,7 +36,7 @@ func build(t *testing.T) string {
 	return bin
 }
 
-// TestSamples: one of each kind but those of agreements, each verified by the program with the card, by the package without it,
+// TestSamples: one of each kind, those of agreements in a folder of their own, each verified by the program with the card, by the package without it,
 // and by neither once a digit has changed.
 func TestSamples(t *testing.T) {
 	bin, dir := build(t), filepath.Join(t.TempDir(), "samples")
@@ -45,6 +45,7 @@ func TestSamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []confirm.Kind{
+		confirm.SoWCountersign, confirm.SoWAmend, confirm.SoWTerminate, confirm.SoWDispute, confirm.SoWPreauthorise,
 		confirm.MintDelegate, confirm.MintExport, confirm.MomentResolution, confirm.ActionSign, confirm.RequestDecline, confirm.ClientPair, confirm.GrantMake, confirm.SocketAdd, confirm.InstanceReadmit,
 		confirm.RecoveryShow, confirm.ProtectionChange, confirm.PasskeyTry, confirm.PasskeyAdd, confirm.PasskeyRemove, confirm.PolicyLoosen, confirm.CardExport,
 	}
@@ -69,10 +70,6 @@ func TestSamples(t *testing.T) {
 		}
 		return bytes.TrimSpace(raw)
 	}
-	card, err := confirm.ParseOwnerCard(read(cardFile))
-	if err != nil {
-		t.Fatal(err)
-	}
 	status := func(args ...string) int {
 		cmd := exec.CommandContext(context.Background(), filepath.Join(bin, "vault"), append([]string{"verify"}, args...)...)
 		cmd.Dir = dir
@@ -85,7 +82,14 @@ func TestSamples(t *testing.T) {
 	}
 	for _, s := range made {
 		t.Run(string(s.Kind), func(t *testing.T) {
-			kind := string(s.Kind)
+			kind, cardAt := filepath.Join(s.Folder, string(s.Kind)), filepath.Join(s.Folder, cardFile)
+			if agreed := strings.HasPrefix(string(s.Kind), "sow."); agreed != (s.Folder == agreementFolder) {
+				t.Errorf("it is in folder %q", s.Folder)
+			}
+			card, err := confirm.ParseOwnerCard(read(cardAt))
+			if err != nil {
+				t.Fatal(err)
+			}
 			r, err := receipt.Parse(read(kind, receiptFile))
 			if err != nil {
 				t.Fatal(err)
@@ -106,6 +110,9 @@ func TestSamples(t *testing.T) {
 			}
 			if got := status(filepath.Join(kind, receiptFile)); got != 3 {
 				t.Errorf("without the card: status %d", got)
+			}
+			if got := status("--card", cardAt, filepath.Join(kind, receiptFile)); got != 0 {
+				t.Errorf("with the card: status %d", got)
 			}
 			// One digit of what was shown.
 			var parts struct {
@@ -132,7 +139,7 @@ func TestSamples(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, changed), bytes.Replace(read(kind, receiptFile), []byte(nonce), []byte(other), 1), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if got := status("--card", cardFile, changed); got != 1 {
+			if got := status("--card", cardAt, changed); got != 1 {
 				t.Errorf("with one digit changed: status %d", got)
 			}
 		})
