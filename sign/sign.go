@@ -81,6 +81,8 @@ const (
 	sealPatience = 10 * time.Second
 	// collectAfter is how long after its last use memory that held seeds is collected.
 	collectAfter = time.Second
+	// collectAgain is how long after that it is collected once more.
+	collectAgain = 3 * time.Second
 )
 
 // Signer implements [keys.Handler]. It is safe for concurrent use: acts are taken
@@ -126,6 +128,7 @@ type Signer struct {
 	anchoring  bool
 	background sync.WaitGroup
 	collector  *time.Timer
+	collected  int // collections since seeds were last used
 	swollen    bool // a whole state was read or written: the next collection gives memory back
 }
 
@@ -347,6 +350,7 @@ func (s *Signer) opened() (*custody.Vault, error) {
 // collectSoon erases, a while after the last use, what seeds left on the heap. The
 // caller holds s.mu.
 func (s *Signer) collectSoon() {
+	s.collected = 0
 	if s.collector == nil {
 		s.collector = time.AfterFunc(collectAfter, s.collect)
 		return
@@ -361,9 +365,15 @@ func (s *Signer) collect() {
 	s.mu.Unlock()
 	if swollen {
 		custody.Collect()
-		return
+	} else {
+		runtime.GC()
 	}
-	runtime.GC()
+	// Once more a while later: what a frame that had not returned yet still held is erased then.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.collected++; s.collected < 2 && s.vault != nil {
+		s.collector.Reset(collectAgain)
+	}
 }
 
 // shut wipes everything. The caller holds s.mu.
