@@ -128,7 +128,7 @@ type Signer struct {
 	anchoring  bool
 	background sync.WaitGroup
 	collector  *time.Timer
-	collected  int // collections since seeds were last used
+	collected  int  // collections since seeds were last used
 	swollen    bool // a whole state was read or written: the next collection gives memory back
 }
 
