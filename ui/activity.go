@@ -386,25 +386,6 @@ func (u *UI) eventWords(e approvals.Event) (icon string, what []look.Run, more s
 		return icon, append([]look.Run{own("Closed the socket for user id ")}, value(field(e, "user_id"))...), ""
 	case journal.KindReadmitted:
 		return icon, append(append([]look.Run{own("Admitted an envelope again, for ")}, value(field(e, "uses"))...), own(" uses")), "by passkey"
-	case journal.KindDelegateIssued, journal.KindDelegateAdmitted:
-		return icon, append(append([]look.Run{own(words + ", for ")}, value(field(e, "mints"))...), own(" keys")), "by passkey"
-	case journal.KindDelegateResumed, journal.KindMintExported:
-		return icon, []look.Run{own(words)}, "by passkey"
-	case journal.KindDelegateImported:
-		return icon, []look.Run{own(words)}, "not in force"
-	case journal.KindDelegateEnded:
-		switch field(e, "reason") {
-		case "expired":
-			return "clock", []look.Run{own("A delegate’s end had passed")}, ""
-		case "removed":
-			return icon, []look.Run{own("A delegate that was never admitted was removed")}, ""
-		}
-		return icon, []look.Run{own(words)}, "by click"
-	case journal.KindCapabilityMinted:
-		return icon, append([]look.Run{own("Minted key ")}, value(field(e, "number"))...), "under a delegate"
-	case journal.KindMintedSigned:
-		runs := []look.Run{own("Signed as "), {Text: short(field(e, "address")), Style: look.MonoS.Box(18), Color: look.Ink}, own(", use ")}
-		return icon, append(runs, value(field(e, "use"))...), "under a delegate"
 	case journal.KindGrantMade:
 		return icon, append(append([]look.Run{own("Granted ")}, value(field(e, "uses"))...), own(" without asking")), by()
 	case journal.KindLocked:

@@ -43,8 +43,11 @@ func (u *UI) delegateEvent(e approvals.Event) (icon string, what []look.Run, mor
 	case journal.KindMintExported:
 		return words[1], []look.Run{own("Mint material was let out")}, "by passkey", true
 	case journal.KindDelegateEnded:
-		if field(e, "reason") == "expired" {
+		switch field(e, "reason") {
+		case "expired":
 			return "clock", []look.Run{own("Over: " + name)}, "", true
+		case "removed":
+			return words[1], []look.Run{own("You removed " + name + ", which was never admitted")}, "", true
 		}
 		return words[1], []look.Run{own("You revoked " + name)}, "", true
 	case journal.KindDelegateIssued:

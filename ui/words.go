@@ -251,16 +251,6 @@ var kinds = map[string][3]string{
 	string(journal.KindReadmitted):        {"An envelope was admitted again", "key", "keys"},
 	string(journal.KindSnapshot):          {"The state was summed up", "file", ""},
 
-	string(journal.KindDelegateIssued):   {"A delegate was issued", "delegate", "decision"},
-	string(journal.KindDelegateImported): {"A delegate was brought in", "file", "decision"},
-	string(journal.KindDelegateAdmitted): {"A delegate was admitted", "delegate", "decision"},
-	string(journal.KindDelegatePaused):   {"A delegate was paused", "pause", "decision"},
-	string(journal.KindDelegateResumed):  {"A delegate was resumed", "resume", "decision"},
-	string(journal.KindDelegateEnded):    {"A delegate was revoked", "off", "decision"},
-	string(journal.KindCapabilityMinted): {"A key was minted", "delegate", "signature"},
-	string(journal.KindMintedSigned):     {"Signed by a minted key", "sign", "signature"},
-	string(journal.KindMintExported):     {"The mint material of a domain was let out", "warning", "keys"},
-
 	string(journal.KindSeatOpened):              {"A seat was opened", "key", "keys"},
 	string(journal.KindSoWPinned):               {"Whose key it is was said", "key", "keys"},
 	string(journal.KindSoWKeyBlocked):           {"A key was blocked", "off", "keys"},
