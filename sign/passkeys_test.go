@@ -655,7 +655,7 @@ func TestOwnerActs(t *testing.T) {
 		if err != nil || pub.Passkeys != 0 || !pub.PasskeySpent {
 			t.Fatalf("%+v (%v)", pub, err)
 		}
-		if gone := d.signer.sealed.policy.Removed; len(gone) != 1 || gone[0].RemovedAt == 0 {
+		if gone := d.removed(); len(gone) != 1 || gone[0].RemovedAt == 0 {
 			t.Errorf("the passkey that was dropped is not remembered for the card: %+v", gone)
 		}
 		_, err = d.signer.Begin(t.Context(), keys.Ask{Enrol: &keys.Enrol{Surface: keys.SurfaceTerminal}})
@@ -970,11 +970,13 @@ func TestPasskeysAreBounded(t *testing.T) {
 	d := open(t)
 	b := d.browse()
 	d.enrol()
-	for len(d.signer.sealed.passkeys) < maxEnrolled {
+	for range maxEnrolled - 1 {
 		d.enrolNext(b)
 	}
 	_, err := d.signer.Begin(t.Context(), keys.Ask{Enrol: &keys.Enrol{Surface: keys.SurfaceTerminal}})
 	wantCode(t, err, journal.CodeTooMany)
+	d.signer.mu.Lock() // anchors are written in the background
+	defer d.signer.mu.Unlock()
 	for range maxRemoved {
 		d.signer.sealed.policy.Removed = append(d.signer.sealed.policy.Removed, sealedPasskey{
 			Kind: string(confirm.Program), RPID: otherName, EnrolledAt: 1, RemovedAt: 2, key: keyOf(t, softkey.New()),
@@ -992,4 +994,11 @@ func keyOf(t *testing.T, k *softkey.Key) *confirm.Key {
 		t.Fatal(err)
 	}
 	return key
+}
+
+// removed are the passkeys that the sealed policy remembers: anchors are written in the background.
+func (d *desk) removed() []sealedPasskey {
+	d.signer.mu.Lock()
+	defer d.signer.mu.Unlock()
+	return d.signer.sealed.policy.Removed
 }
