@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"vault/internal/needs"
 )
 
 // session is a message bus of its own, with its own home, that nothing else uses.
@@ -27,21 +29,17 @@ type session struct {
 // newSession starts a bus that can start the named services, and nothing else.
 func newSession(t *testing.T, services ...string) *session {
 	t.Helper()
-	for _, program := range []string{"dbus-daemon", "gnome-keyring-daemon"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%s is not installed", program)
-		}
-	}
+	needs.Programs(t, "dbus-daemon", "gnome-keyring-daemon")
 	s := &session{t: t, dir: t.TempDir()}
 	must(t, os.Chmod(s.dir, 0o700))
 	for _, d := range []string{"home", "run", "services"} {
 		must(t, os.Mkdir(filepath.Join(s.dir, d), 0o700))
 	}
 	for _, name := range services {
-		b, err := os.ReadFile("/usr/share/dbus-1/services/" + name)
-		if err != nil {
-			t.Skipf("%s is not installed", name)
-		}
+		file := "/usr/share/dbus-1/services/" + name
+		needs.Files(t, file)
+		b, err := os.ReadFile(file)
+		must(t, err)
 		must(t, os.WriteFile(filepath.Join(s.dir, "services", name), b, 0o600))
 	}
 	config := filepath.Join(s.dir, "bus.conf")
@@ -361,9 +359,7 @@ func TestSilentService(t *testing.T) {
 // TestPrompterHangs: a locked keyring whose window waits on a display for an
 // owner who does not come.
 func TestPrompterHangs(t *testing.T) {
-	if _, err := exec.LookPath("Xvfb"); err != nil {
-		t.Skip("Xvfb is not installed")
-	}
+	needs.Programs(t, "Xvfb")
 	s := newSession(t, "org.gnome.keyring.SystemPrompter.service", "org.gnome.keyring.PrivatePrompter.service")
 	r, w, err := os.Pipe()
 	must(t, err)

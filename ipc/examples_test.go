@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"vault/internal/needs"
 	"vault/ipc"
 	"vault/ipc/internal/fakedesk"
 	"vault/ipc/socket"
@@ -52,9 +53,7 @@ type result struct {
 
 func run(t *testing.T, sock, state string, words ...string) result {
 	t.Helper()
-	if _, err := exec.LookPath(words[0]); err != nil {
-		t.Skipf("%s is not here", words[0])
-	}
+	needs.Programs(t, words[0])
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vault/internal/needs"
 )
 
 // probe says what an agent in the sandbox reaches. Each line is "name: yes" or "no".
@@ -46,12 +48,7 @@ func sandboxed(t *testing.T, sock, folder string, words ...string) (string, erro
 
 func needBubblewrap(t *testing.T) {
 	t.Helper()
-	if _, err := exec.LookPath("bwrap"); err != nil {
-		t.Skip("bubblewrap is not here")
-	}
-	if _, err := os.Stat("/usr/bin/python3"); err != nil {
-		t.Skip("/usr/bin/python3 is not here")
-	}
+	needs.Programs(t, "bwrap", "/usr/bin/python3")
 	if out, err := exec.Command("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true").CombinedOutput(); err != nil {
 		t.Skipf("this system lets nobody make namespaces: %s", out)
 	}

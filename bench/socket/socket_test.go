@@ -25,6 +25,7 @@ import (
 
 	"vault/approvals"
 	bench "vault/bench/socket"
+	"vault/internal/needs"
 	"vault/ipc"
 	"vault/ipc/client"
 	"vault/ipc/socket"
@@ -97,10 +98,7 @@ func BenchmarkSocketAlone(b *testing.B) {
 
 // BenchmarkSSHAgent is OpenSSH's agent, signing a challenge of 256 bytes.
 func BenchmarkSSHAgent(b *testing.B) {
-	bin, err := exec.LookPath("ssh-agent")
-	if err != nil {
-		b.Skip("ssh-agent is not here")
-	}
+	needs.Programs(b, "ssh-agent")
 	_, ed, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		b.Fatal(err)
@@ -114,7 +112,7 @@ func BenchmarkSSHAgent(b *testing.B) {
 		key  any
 	}{{"ed25519", &ed}, {"ecdsa-p256", ec}} {
 		path := filepath.Join(folder(b), "a.sock")
-		cmd := exec.Command(bin, "-D", "-a", path)
+		cmd := exec.Command("ssh-agent", "-D", "-a", path)
 		said, err := cmd.StdoutPipe()
 		if err != nil {
 			b.Fatal(err)

@@ -15,7 +15,7 @@ import (
 func TestLockEndsWhatDoesNotAnswer(t *testing.T) {
 	sleep, err := exec.LookPath("sleep")
 	if err != nil {
-		t.Skip("there is no program sleep")
+		t.Fatal(err)
 	}
 	here, there, err := hygiene.LinePair("key process")
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vault/internal/needs"
 )
 
 const passphrase = "correct horse battery"
@@ -111,9 +113,7 @@ func (s *stage) serve() *screen {
 // terminal runs one command of the vault on a terminal of its own.
 func (s *stage) terminal(command string) *screen {
 	s.t.Helper()
-	if _, err := exec.LookPath("tmux"); err != nil {
-		s.t.Skip("tmux is not installed: the vault is not driven on a terminal")
-	}
+	needs.Programs(s.t, "tmux")
 	// tmux wants a short path.
 	dir, err := os.MkdirTemp("", "tm")
 	if err != nil {

@@ -15,17 +15,14 @@ import (
 
 	"vault/cmd/internal/hygiene"
 	"vault/cmd/internal/secret"
+	"vault/internal/needs"
 )
 
 // withDisplay gives the stage the display that the test runs on.
 func (s *stage) withDisplay() {
 	s.t.Helper()
-	if os.Getenv("DISPLAY") == "" {
-		s.t.Skip("no display: make test gives one")
-	}
-	if _, err := exec.LookPath("xdotool"); err != nil {
-		s.t.Skip("xdotool is not installed: no window is driven")
-	}
+	needs.Display(s.t)
+	needs.Programs(s.t, "xdotool")
 	s.env = append(s.env, "DISPLAY="+os.Getenv("DISPLAY"), "XAUTHORITY="+os.Getenv("XAUTHORITY"))
 }
 

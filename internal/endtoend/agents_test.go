@@ -22,6 +22,7 @@ import (
 	"vault/approvals/keys"
 	"vault/custody"
 	"vault/derive/envelope"
+	"vault/internal/needs"
 	"vault/ipc"
 	"vault/ipc/client"
 	"vault/ipc/socket"
@@ -199,9 +200,7 @@ func (r *rig) decide(verdict func(approvals.Sheet) approvals.Decision) {
 
 func (r *rig) run(words ...string) (stdout, stderr string, status int) {
 	r.t.Helper()
-	if _, err := exec.LookPath(words[0]); err != nil {
-		r.t.Skipf("%s is not here", words[0])
-	}
+	needs.Programs(r.t, words[0])
 	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/internal/needs"
 	"vault/internal/softkey"
 	"vault/ipc"
 	"vault/ipc/socket"
@@ -37,9 +38,7 @@ type abroad struct {
 
 func newAbroad(t *testing.T) *abroad {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("only the administrator can act as other users")
-	}
+	needs.Administrator(t)
 	dir, err := os.MkdirTemp("", "v")
 	if err != nil {
 		t.Fatal(err)

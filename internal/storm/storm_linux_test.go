@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"vault/internal/eyes"
+	"vault/internal/needs"
 	"vault/internal/testbed"
 	"vault/ipc/client"
 )
@@ -63,9 +64,7 @@ func must(t *testing.T, err error) {
 
 func start(t *testing.T) *rig {
 	t.Helper()
-	for _, p := range testbed.Missing("Xvfb", "xdotool") {
-		t.Skip(p + " is not installed")
-	}
+	needs.Programs(t, "Xvfb", "xdotool")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute+time.Duration(rounds())*20*time.Second)
 	t.Cleanup(cancel)
 	dir, err := os.MkdirTemp("", "vs")

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"vault/internal/needs"
 )
 
 // Users that no machine gives to anybody else.
@@ -88,9 +90,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T) *crowd {
 	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skip("only the administrator can act as other users")
-	}
+	needs.Administrator(t)
 	dir, err := os.MkdirTemp("", "v")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"vault/internal/needs"
 )
 
 // helperEnv makes the test binary act as another process; see TestMain.
@@ -169,7 +171,6 @@ func TestUnsafePaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	root := os.Geteuid() == 0
 	cases := map[string]struct {
 		asRoot bool
 		spoil  func(t *testing.T, dir, path string) string
@@ -257,8 +258,8 @@ func TestUnsafePaths(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if c.asRoot && !root {
-				t.Skip("needs root to make files of another user")
+			if c.asRoot {
+				needs.Administrator(t)
 			}
 			dir := private(t)
 			path := filepath.Join(dir, "d", "s.sock")
@@ -432,9 +433,7 @@ func TestServerOfAnotherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if os.Geteuid() != 0 {
-		t.Skip("needs root to give the path to another user while the listener stays ours")
-	}
+	needs.Administrator(t)
 	for _, name := range []string{path, filepath.Dir(path)} {
 		if err := os.Chown(name, 65534, -1); err != nil {
 			t.Fatal(err)
@@ -447,9 +446,7 @@ func TestServerOfAnotherUser(t *testing.T) {
 
 // Another user gets no further than the folder.
 func TestAnotherUserCannotConnect(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("needs root to become another user")
-	}
+	needs.Administrator(t)
 	path := filepath.Join(private(t), "s.sock")
 	l, err := Listen(path)
 	if err != nil {

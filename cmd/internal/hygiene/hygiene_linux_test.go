@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"vault/internal/needs"
 )
 
 // The test program is also every process that the tests need. Roles are
@@ -436,9 +438,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestReportOfAdministrator(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only the administrator shows that the program falls back")
-	}
+	needs.Administrator(t)
 	path, _ := ordinary(t)
 	out := strings.Join(start(t, nil, path, "role-report").until(t, "ENV"), "\n")
 	for _, want := range []string{"Closed:since shortly after start", "Reason:the administrator", "NoCore:true", "CleanEnvironment:true", "SELF " + path} {

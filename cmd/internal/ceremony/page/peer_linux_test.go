@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
+
+	"vault/internal/needs"
 )
 
 const tableOfTest = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -59,9 +61,7 @@ func TestUserOfBothFamilies(t *testing.T) {
 
 // Another user of this computer who has the link, token and all.
 func TestOtherUser(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only the administrator can become another user")
-	}
+	needs.Administrator(t)
 	const python = "/usr/bin/python3" // another user cannot run what stands in one's home folder
 	a := begin(t, vaultRPID, confirming(vaultRPID, nil))
 	port := strconv.Itoa(portNumber(t, a.origin))

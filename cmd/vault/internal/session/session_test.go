@@ -9,16 +9,15 @@ import (
 	"time"
 
 	"github.com/godbus/dbus/v5"
+
+	"vault/internal/needs"
 )
 
 // bus starts a session bus of its own and makes it this process's.
 func bus(t *testing.T) *dbus.Conn {
 	t.Helper()
-	program, err := exec.LookPath("dbus-daemon")
-	if err != nil {
-		t.Skip("dbus-daemon is not installed: the screen's signals are not tried")
-	}
-	cmd := exec.Command(program, "--session", "--nofork", "--print-address=1")
+	needs.Programs(t, "dbus-daemon")
+	cmd := exec.Command("dbus-daemon", "--session", "--nofork", "--print-address=1")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

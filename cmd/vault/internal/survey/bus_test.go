@@ -7,17 +7,16 @@ import (
 	"testing"
 
 	"github.com/godbus/dbus/v5"
+
+	"vault/internal/needs"
 )
 
 // silentBus starts a bus on which somebody owns the keyring's name, with an object
 // that answers at the end of the test. It gives the bus's address.
 func silentBus(t *testing.T) string {
 	t.Helper()
-	program, err := exec.LookPath("dbus-daemon")
-	if err != nil {
-		t.Skip("dbus-daemon is not installed: a silent keyring is not tried")
-	}
-	cmd := exec.Command(program, "--session", "--nofork", "--print-address=1")
+	needs.Programs(t, "dbus-daemon")
+	cmd := exec.Command("dbus-daemon", "--session", "--nofork", "--print-address=1")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

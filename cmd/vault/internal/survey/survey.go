@@ -55,6 +55,8 @@ type Place struct {
 	Getenv func(string) string
 	X11    string         // folder in which X servers of this machine put their sockets
 	Own    hygiene.Report // of this process
+	// Processes counts the vault's processes that can be seen, and those whose memory can be read. Nil: on this machine.
+	Processes func() (seen, readable int)
 }
 
 // X11 is the usual folder of X servers' sockets.
@@ -342,7 +344,11 @@ func Agent(ctx context.Context, p Place) Reach {
 	_, err := os.ReadDir(p.Folder)
 	files := reach("vault folder", err == nil, "It can read and change the vault's files: "+p.Folder+".", "The vault's folder is out of reach, or there is none.", apart)
 	ring := reach("keyring", reachesKeyring(ctx), "It can read the keyring, and so the keyring's part of the vault's key.", "No keyring can be reached.", apart)
-	processes, readable := vaultProcesses()
+	look := p.Processes
+	if look == nil {
+		look = vaultProcesses
+	}
+	processes, readable := look()
 	seen := reach("processes", processes > 0, "It shares the process table with a vault, and may send it signals.", "No vault's process can be seen.", apart)
 	reach("memory", readable > 0, "It can read the memory of a vault's process.", "It can read the memory of no vault's process.", "Run vault doctor as the owner.")
 	screen := reach("display", reachesDisplay(p), "It can reach a display: it may see your screen, click and type.", "No display can be reached.",

@@ -362,7 +362,7 @@ func FuzzTyped(f *testing.F) {
 	f.Fuzz(func(t *testing.T, before, pasted, after string, chunk int) {
 		if chunk < 1 || strings.Contains(before+after, "\x1b[20") || strings.Contains(pasted, "\x1b[201~") || strings.HasSuffix(before, "\x1b") ||
 			strings.HasSuffix(before, "\x1b[") {
-			t.Skip()
+			return // no paste, or a second one
 		}
 		all := []byte(before + pasteBegin + pasted + pasteEnd + after + "\r")
 		r := &typed{}
