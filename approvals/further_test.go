@@ -95,10 +95,10 @@ func TestSockets(t *testing.T) {
 	add("1001", "", approvals.OutcomeDone)
 	served(1001)
 	add("1001", "", journal.CodeTwice)
-	add("1002", "/tmp/other/s.sock", approvals.OutcomeDone)
+	add("1002", "/srv/other/s.sock", approvals.OutcomeDone)
 	served(1001, 1002)
 	list := w.owner.Sockets()
-	if len(list) != 2 || list[0].UserID != 1001 || !list[0].Served || list[0].Path != "/tmp/v-"+w.owner.Status().Public.Vault[:8]+"-1001/s.sock" || list[1].Path != "/tmp/other/s.sock" {
+	if len(list) != 2 || list[0].UserID != 1001 || !list[0].Served || list[0].Path != "/srv/v-"+w.owner.Status().Public.Vault[:8]+"-1001/s.sock" || list[1].Path != "/srv/other/s.sock" {
 		t.Fatalf("%+v", list)
 	}
 	if report := w.receiptOf(journal.KindSocketAdded).Verify(receipt.Pins{Card: w.card()}); !report.Valid || !report.PasskeyPinned || report.By != "passkey" {

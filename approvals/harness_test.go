@@ -209,7 +209,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) start() {
 	w.t.Helper()
 	d, err := approvals.New(context.Background(), approvals.Options{Folder: w.dir, Launcher: w.keys, Clock: w.clock, Await: w.await, Languages: w.languages,
-		SocketServe: w.serve, SocketPlace: func(vault string, userID int64) string { return fmt.Sprintf("/tmp/v-%s-%d/s.sock", vault[:8], userID) }})
+		SocketServe: w.serve, SocketPlace: func(vault string, userID int64) string { return fmt.Sprintf("/srv/v-%s-%d/s.sock", vault[:8], userID) }})
 	if err != nil {
 		w.t.Fatal(err)
 	}

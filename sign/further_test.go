@@ -24,7 +24,7 @@ func (b *browser) saidLast(t *testing.T) string {
 func TestSocketGuard(t *testing.T) {
 	const own = 1000
 	body := func(record string) journal.SocketAdded {
-		return journal.SocketAdded{UserID: 1001, Path: "/tmp/agent-vault-1/s.sock", Confirmation: record}
+		return journal.SocketAdded{UserID: 1001, Path: "/srv/agent-vault-1/s.sock", Confirmation: record}
 	}
 	for _, c := range []struct {
 		name string
@@ -32,7 +32,7 @@ func TestSocketGuard(t *testing.T) {
 		lie  func(*journal.SocketAdded)
 	}{
 		{"another user", keys.CodeOtherAct, func(b *journal.SocketAdded) { b.UserID = 1002 }},
-		{"another path", keys.CodeOtherAct, func(b *journal.SocketAdded) { b.Path = "/tmp/other/s.sock" }},
+		{"another path", keys.CodeOtherAct, func(b *journal.SocketAdded) { b.Path = "/srv/other/s.sock" }},
 		{"another record", keys.CodeOtherAct, func(b *journal.SocketAdded) { b.Confirmation = journal.HashOf(nil) }},
 		{"the vault's own user", codeOwnUser, func(b *journal.SocketAdded) { b.UserID = own }},
 	} {
@@ -44,7 +44,7 @@ func TestSocketGuard(t *testing.T) {
 			d.enrol()
 			d.refused(keys.CodeNotConfirmed, journal.KindSocketAdded, body(journal.Zero), keys.Act{})
 			id, record := d.ask(journal.KindSocketAdded, keys.Act{}, func(r string) any { return body(r) })
-			if says := b.saidLast(t); !strings.Contains(says, "User id: 1001") || !strings.Contains(says, "“/tmp/agent-vault-1/s.sock”") {
+			if says := b.saidLast(t); !strings.Contains(says, "User id: 1001") || !strings.Contains(says, "“/srv/agent-vault-1/s.sock”") {
 				t.Error(says)
 			}
 			lie := body(record)

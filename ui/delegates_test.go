@@ -293,9 +293,9 @@ func TestBringADelegateIn(t *testing.T) {
 	if !uiwalk.Button(s.root(), "Read the file").Disabled() {
 		t.Error("no file is named and can be read")
 	}
-	typed(t, s.root(), "/home", "/tmp/delegate.json")
+	typed(t, s.root(), "/home", "/home/owner/delegate.json")
 	press(t, s.root(), "Read the file")
-	if want := []string{"import delegate read /tmp/delegate.json"}; !slices.Equal(d.Calls, want) {
+	if want := []string{"import delegate read /home/owner/delegate.json"}; !slices.Equal(d.Calls, want) {
 		t.Errorf("calls %q", d.Calls)
 	}
 	says(t, s.root(), "It passes all four checks", "Not in force here")

@@ -41,7 +41,7 @@ func TestSocketsForOtherUsers(t *testing.T) {
 		t.Fatalf("%+v", p.desk.Further)
 	}
 	contains(t, p.root(), "1 socket is open")
-	contains(t, p.root(), "/tmp/agent-vault-00112233-1002/s.sock")
+	contains(t, p.root(), "/srv/agent-vault-00112233-1002/s.sock")
 	contains(t, p.root(), "Served.")
 
 	press(t, p.root(), "Close 1002")

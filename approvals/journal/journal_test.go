@@ -158,7 +158,7 @@ func TestEveryKindIsReadBack(t *testing.T) {
 		KindPasskeyRemoved:    PasskeyRemoved{"pQECAyYg", testHash(1)},
 		KindPolicyChanged:     PolicyChanged{testHash(1), `{"rules":[]}`, "click", ""},
 		KindActConfirmed:      ActConfirmed{"recovery.show", "", "", testHash(1), testHash(2)},
-		KindSocketAdded:       SocketAdded{1001, "/tmp/agent-vault-00112233-1001/s.sock", testHash(2)},
+		KindSocketAdded:       SocketAdded{1001, "/srv/agent-vault-00112233-1001/s.sock", testHash(2)},
 		KindSocketRemoved:     SocketRemoved{1001},
 		KindReadmitted:        Readmitted{"envelope", testHash(9), 3, testHash(2)},
 		KindSnapshot:          Snapshot{testHash(5)},
@@ -285,7 +285,7 @@ func TestContradictions(t *testing.T) {
 }
 
 func socketFor(id int64) SocketAdded {
-	return SocketAdded{UserID: id, Path: fmt.Sprintf("/tmp/v-%d/s.sock", id), Confirmation: testHash(2)}
+	return SocketAdded{UserID: id, Path: fmt.Sprintf("/srv/v-%d/s.sock", id), Confirmation: testHash(2)}
 }
 
 // Sockets come and go, and what was admitted again is admitted once; both are in the state that a snapshot covers.
@@ -302,7 +302,7 @@ func TestSocketsAndReadmissions(t *testing.T) {
 		t.Error("admitted again twice")
 	}
 	list := b.state.Sockets()
-	if len(list) != 2 || list[0].UserID != 1 || list[1] != (SocketState{2, "/tmp/v-2/s.sock", testStart + 2000}) {
+	if len(list) != 2 || list[0].UserID != 1 || list[1] != (SocketState{2, "/srv/v-2/s.sock", testStart + 2000}) {
 		t.Errorf("%+v", list)
 	}
 	if x, ok := b.state.Readmitted(testHash(9)); !ok || x.Uses != 3 || len(b.state.AllReadmitted()) != 1 {
@@ -333,8 +333,8 @@ func TestSocketsAndReadmissions(t *testing.T) {
 // What is no path of a socket is no entry.
 func TestSocketPath(t *testing.T) {
 	for path, ok := range map[string]bool{
-		"/tmp/a/s.sock": true, "/": false, "": false, "tmp/s": false, "/tmp/../s": false, "/tmp//s": false, "/tmp/s/": false, "/tmp/a\nb": false,
-		"/tmp/\u202e": false, "/tmp/\ufffd": false, "@abstract": false, "/" + strings.Repeat("a", MaxSocketPath): false,
+		"/srv/a/s.sock": true, "/": false, "": false, "srv/s": false, "/srv/../s": false, "/srv//s": false, "/srv/s/": false, "/srv/a\nb": false,
+		"/srv/\u202e": false, "/srv/\ufffd": false, "@abstract": false, "/" + strings.Repeat("a", MaxSocketPath): false,
 	} {
 		if IsSocketPath(path) != ok {
 			t.Errorf("%q: %v", path, !ok)

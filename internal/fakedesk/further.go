@@ -22,7 +22,7 @@ func (d *Desk) AddSocket(_ context.Context, user, path string) (approvals.Outcom
 		return approvals.Outcome{Code: approvals.OutcomeUnknownUser}, nil
 	}
 	if path == "" {
-		path = "/tmp/agent-vault-00112233-" + user + "/s.sock"
+		path = "/srv/agent-vault-00112233-" + user + "/s.sock"
 	}
 	out, err := d.confirmed("add socket")
 	if err == nil && out.Code == "done" {

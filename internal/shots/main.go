@@ -26,6 +26,7 @@ import (
 	"vault/approvals/sow"
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
+	"vault/ipc/socket"
 	"vault/ui"
 	"vault/ui/parts"
 	"vault/ui/secret"
@@ -403,7 +404,7 @@ func views() []view {
 		{name: "settings-sockets", desk: func() *fakedesk.Desk {
 			d := fakedesk.Enrolled()
 			d.Further = []approvals.SocketView{
-				{UserID: 1002, User: "helper", Path: "/tmp/agent-vault-5b1f0c9a-1002/s.sock", AddedAt: fakedesk.Now.UnixMilli(), Served: true},
+				{UserID: 1002, User: "helper", Path: socket.FurtherPath("5b1f0c9a", 1002), AddedAt: fakedesk.Now.UnixMilli(), Served: true},
 				{UserID: 1003, Path: "/srv/agents/vault.sock", AddedAt: fakedesk.Now.UnixMilli(), Trouble: "socket_path_unsafe"},
 			}
 			return d

@@ -31,7 +31,7 @@ func TestSockets(t *testing.T) {
 	if last.Code != "done" || !strings.Contains(texts, "no socket") {
 		t.Errorf("%q, %+v", texts, last)
 	}
-	add := Question{Do: "socket.add", User: "bu\x1b[2Jild", Path: "/tmp/b/s.sock"}
+	add := Question{Do: "socket.add", User: "bu\x1b[2Jild", Path: "/srv/b/s.sock"}
 	d.passkeys = 0
 	if _, last := ask(d, add); last.Code != "no_passkey" || d.sockets != nil {
 		t.Errorf("without a passkey: %+v", last)
@@ -47,7 +47,7 @@ func TestSockets(t *testing.T) {
 	}
 	d.outcome.Code = "done"
 	texts, last = ask(d, add)
-	if last.Code != "done" || !strings.Contains(texts, "/tmp/b/s.sock") || strings.Contains(texts, "\x1b") {
+	if last.Code != "done" || !strings.Contains(texts, "/srv/b/s.sock") || strings.Contains(texts, "\x1b") {
 		t.Errorf("%q, %+v", texts, last)
 	}
 	d.sockets[0].Served, d.sockets[0].Trouble = false, "socket_path_unsafe"
