@@ -93,25 +93,14 @@ func FirstBound(r *Report, d *MintDelegate, q *MintRequest, now int64) (Bound, b
 // ResourceMatch says which of a delegate's allowed resources covers a concrete one, or why none does: "no_match",
 // "is_wildcard" (a request names concrete resources) or "bare_prefix" (the X of an X:* alone).
 func ResourceMatch(allowed []string, resource string) (by, why string) {
-	in := set(allowed)
-	if resource == "*" || len(resource) > 1 && resource[len(resource)-2:] == ":*" {
+	if isWildcard(resource) {
 		return "", "is_wildcard"
 	}
-	if _, ok := in[resource]; ok {
-		return resource, ""
+	covers := set(allowed)
+	if by, ok := covering(covers, resource); ok {
+		return by, ""
 	}
-	for i := range len(resource) {
-		if resource[i] == ':' {
-			if _, ok := in[resource[:i]+":*"]; ok {
-				return resource[:i] + ":*", ""
-			}
-			break
-		}
-	}
-	if _, ok := in["*"]; ok {
-		return "*", ""
-	}
-	if _, ok := in[resource+":*"]; ok {
+	if in(resource+":*", covers) {
 		return "", "bare_prefix"
 	}
 	return "", "no_match"

@@ -302,7 +302,7 @@ func withSignature(body, member, signature string, digest [32]byte, address stri
 // imported.
 func (d *MintDelegate) Warnings() []string {
 	var out []string
-	if d.id != delegateID(d.issuer, d.fields.DomainHash, d.fields.Nonce) {
+	if !d.IDByRule() {
 		out = append(out, "the delegate id is not the one the rule gives")
 	}
 	if !d.fields.Window.NotAfter.Set {

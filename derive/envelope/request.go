@@ -171,7 +171,7 @@ func requestFields(v jcs.Value) (RequestFields, error) {
 		return f, errors.New("a resource is asked for twice")
 	}
 	for _, r := range f.Resources {
-		if r == "*" || strings.HasSuffix(r, ":*") {
+		if isWildcard(r) {
 			return f, errors.New("a request may not ask for a wildcard")
 		}
 	}
@@ -409,14 +409,28 @@ func (r *Report) mintBounds(d *MintDelegate, q *MintRequest) {
 	r.checkErr(names[8], contained(qf.Window, df.Window))
 }
 
-// resourceAllowed grants a concrete resource that is listed, that lies under
-// X:* where X is what stands before its first colon, or anything under *.
+// isWildcard says whether a resource names more than itself.
+func isWildcard(resource string) bool { return resource == "*" || strings.HasSuffix(resource, ":*") }
+
+// resourceAllowed says whether any allowed resource grants a concrete one.
 func resourceAllowed(allowed map[string]struct{}, resource string) bool {
-	if in(resource, allowed) || in("*", allowed) {
-		return true
+	_, ok := covering(allowed, resource)
+	return ok
+}
+
+// covering is the allowed resource that grants a concrete one: the same, X:* where X is what stands before its
+// first colon, or *; and false where none does.
+func covering(allowed map[string]struct{}, resource string) (by string, ok bool) {
+	if in(resource, allowed) {
+		return resource, true
 	}
-	prefix, _, colon := strings.Cut(resource, ":")
-	return colon && in(prefix+":*", allowed)
+	if prefix, _, colon := strings.Cut(resource, ":"); colon && in(prefix+":*", allowed) {
+		return prefix + ":*", true
+	}
+	if in("*", allowed) {
+		return "*", true
+	}
+	return "", false
 }
 
 // contained reports that the inner window lies wholly in the outer one; an
