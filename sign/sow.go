@@ -156,6 +156,27 @@ func (s *Signer) pinned(agent string, a keys.Act) (permit.Pin, error) {
 	return p, nil
 }
 
+// pinnedCounterparty refuses an entry whose counterparty is not the key that is pinned for the other seat's agent.
+func (s *Signer) pinnedCounterparty(b journal.SoWSigned, a keys.Act, d *sow.Document) error {
+	party, _ := d.Party(other(b.Role))
+	pin, err := s.pinned(party.Agent, a)
+	if err != nil {
+		return err
+	}
+	if pin.Key != b.Counterparty {
+		return refuse(codeNotPinned, "the counterparty is not the key that is pinned")
+	}
+	return nil
+}
+
+// pins are the keys that an entry sees on the seats.
+func pins(b journal.SoWSigned) sow.Pins {
+	if b.Role == sow.Client {
+		return sow.Pins{Provider: b.Counterparty, Client: b.Key}
+	}
+	return sow.Pins{Provider: b.Key, Client: b.Counterparty}
+}
+
 func other(role string) string {
 	if role == sow.Provider {
 		return sow.Client
@@ -274,11 +295,7 @@ func (s *Signer) guardInForce(b journal.SoWSigned, a keys.Act, d *sow.Document) 
 	if err != nil {
 		return nil, err
 	}
-	pins := sow.Pins{Provider: b.Key, Client: b.Counterparty}
-	if b.Role == sow.Client {
-		pins = sow.Pins{Provider: b.Counterparty, Client: b.Key}
-	}
-	if b.Move != journal.MovePublish && !f.VerifySignatures(pins).Agreed() {
+	if b.Move != journal.MovePublish && !f.VerifySignatures(pins(b)).Agreed() {
 		return nil, refuse(codeNotAgreed, "the version said to be in force is not signed by both seats")
 	}
 	known, ok := s.state.SoWDocument(b.InForce)
@@ -286,13 +303,8 @@ func (s *Signer) guardInForce(b journal.SoWSigned, a keys.Act, d *sow.Document) 
 	case ok && known.Counterparty == b.Counterparty:
 	case !ok && b.Move != journal.MovePublish:
 		// Signed by an instance before this one: its signature was just verified. Whose key the other is, a pin says.
-		party, _ := d.Party(other(b.Role))
-		pin, err := s.pinned(party.Agent, a)
-		if err != nil {
+		if err := s.pinnedCounterparty(b, a, d); err != nil {
 			return nil, err
-		}
-		if pin.Key != b.Counterparty {
-			return nil, refuse(codeNotPinned, "the counterparty is not the key that is pinned")
 		}
 	default:
 		return nil, refuse(codeWrongDocument, "the engagement is with another counterparty")
@@ -309,11 +321,7 @@ func (s *Signer) guardSeats(b journal.SoWSigned, a keys.Act, d *sow.Document) er
 	if b.Key == b.Counterparty {
 		return refuse(journal.CodeSelfDealing, "one key would sit on both seats")
 	}
-	pins := sow.Pins{Provider: b.Key, Client: b.Counterparty}
-	if b.Role == sow.Client {
-		pins = sow.Pins{Provider: b.Counterparty, Client: b.Key}
-	}
-	seats := d.VerifySignatures(pins)
+	seats := d.VerifySignatures(pins(b))
 	theirs := seats.Client
 	if b.Role == sow.Client {
 		theirs = seats.Provider
@@ -324,14 +332,9 @@ func (s *Signer) guardSeats(b journal.SoWSigned, a keys.Act, d *sow.Document) er
 	if b.Move == journal.MoveComplete {
 		return s.guardComplete(b, a, d)
 	}
-	party, _ := d.Party(other(b.Role))
 	if b.Version == 1 {
-		pin, err := s.pinned(party.Agent, a)
-		if err != nil {
+		if err := s.pinnedCounterparty(b, a, d); err != nil {
 			return err
-		}
-		if pin.Key != b.Counterparty {
-			return refuse(codeNotPinned, "the counterparty is not the key that is pinned")
 		}
 	}
 	if b.Offer != "" {
