@@ -170,7 +170,15 @@ type pendingPasskey struct {
 
 // --- guards
 
-// needsPasskey says why an act by click is not enough, where the design always asks for a
+// needsPasskey is why an act without a passkey is refused: there is none, or one is needed.
+func (s *Signer) needsPasskey(detail string) error {
+	if len(s.sealed.passkeys) == 0 {
+		return errNoPasskey
+	}
+	return refuse(keys.CodePasskeyNeeded, detail)
+}
+
+// always says why an act by click is not enough, where the design always asks for a
 // passkey once there is one; or why one by passkey cannot be.
 func (s *Signer) always(by string) error {
 	switch {
@@ -188,13 +196,9 @@ func (s *Signer) byPolicy(by string, facts ...permit.Facts) error {
 		return s.always(by)
 	}
 	for _, f := range facts {
-		if _, needed := s.sealed.policy.Rules.Needs(f); !needed {
-			continue
+		if _, needed := s.sealed.policy.Rules.Needs(f); needed {
+			return s.needsPasskey("the owner's policy asks for a passkey here")
 		}
-		if len(s.sealed.passkeys) == 0 {
-			return errNoPasskey
-		}
-		return refuse(keys.CodePasskeyNeeded, "the owner's policy asks for a passkey here")
 	}
 	return nil
 }

@@ -3,8 +3,8 @@ package sign
 import (
 	"context"
 	"fmt"
-	"vault/approvals/facts"
 
+	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
@@ -567,10 +567,7 @@ func (s *Signer) guardSoWAct(e journal.Entry, b journal.SoWActSigned, a keys.Act
 	case !act.About(d) || engagementOf(d) != b.Engagement:
 		return passed{}, refuse(codeWrongDocument, "the act is about another document")
 	case (f.Kind == sow.Termination || f.Kind == sow.Dispute) && b.By != "passkey":
-		if len(s.sealed.passkeys) == 0 {
-			return passed{}, errNoPasskey
-		}
-		return passed{}, refuse(keys.CodePasskeyNeeded, "this act needs a passkey")
+		return passed{}, s.needsPasskey("this act needs a passkey")
 	case f.Kind == sow.Denial && (b.Version == 1 || d.BlankSeat()):
 		return passed{}, refuse(codeWrongAct, "only an amendment is denied")
 	case f.Kind == sow.FormationRefusal && (b.Version != 1 || b.Role != sow.Provider || d.BlankSeat()):
