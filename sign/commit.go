@@ -5,12 +5,12 @@ import (
 	"crypto/ed25519"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
+	"vault/approvals/sow"
 	"vault/custody"
 	"vault/derive"
 	"vault/derive/envelope"
@@ -119,9 +119,11 @@ func (s *Signer) judge(a keys.Act, c *ceremony, out *keys.Answer) (journal.Head,
 		}
 	}
 	if p.seal != nil {
-		if err := s.signSeat(p.seal, out); err != nil {
+		sig, err := s.signSeat(p.seal.seat, p.seal.message)
+		if err != nil {
 			return none, err
 		}
+		out.SoWSignature = sow.SignatureText(sig)
 	}
 	for _, body := range p.mac {
 		out.MACs = append(out.MACs, s.mac(body))
@@ -266,7 +268,16 @@ func (s *Signer) signHeads(heads []journal.Head, answers []keys.Answer) {
 	for i, h := range heads {
 		messages[i] = h.SigningBytes()
 	}
-	sigs := make([][ed25519.SignatureSize]byte, len(heads))
+	sigs := s.signLog(messages...)
+	for i, h := range heads {
+		h.Sig = base64text(sigs[i][:])
+		answers[i].Head = h.Canonical()
+	}
+}
+
+// signLog signs with the log key.
+func (s *Signer) signLog(messages ...[]byte) [][ed25519.SignatureSize]byte {
+	sigs := make([][ed25519.SignatureSize]byte, len(messages))
 	custody.Do(func() {
 		// On the heap, where the library may point to it; erased with it.
 		key := append([]byte(nil), s.logKey()...)
@@ -275,10 +286,7 @@ func (s *Signer) signHeads(heads []journal.Head, answers []keys.Answer) {
 		}
 		clear(key)
 	})
-	for i, h := range heads {
-		h.Sig = base64.RawURLEncoding.EncodeToString(sigs[i][:])
-		answers[i].Head = h.Canonical()
-	}
+	return sigs
 }
 
 // action is a signature that its guard has let pass.

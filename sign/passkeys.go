@@ -2,7 +2,6 @@ package sign
 
 import (
 	"context"
-	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -19,7 +18,6 @@ import (
 	"vault/derive"
 	"vault/derive/confirm"
 	"vault/derive/confirm/answer"
-	"vault/derive/envelope"
 )
 
 // sealedPasskey is a passkey as it stands beside the root. Texts of bytes are
@@ -346,11 +344,7 @@ func (s *Signer) newCard(at int64) (*confirm.OwnerCard, error) {
 			if err := derive.LogSeed(&seed, root, instance); err != nil {
 				return err
 			}
-			public, err := derive.PublicKey(seed[:])
-			if err != nil {
-				return err
-			}
-			text, err := envelope.EncodeOwnerKey(public)
+			text, err := publicText(&seed)
 			if err != nil {
 				return err
 			}
@@ -371,19 +365,7 @@ func (s *Signer) newCard(at int64) (*confirm.OwnerCard, error) {
 
 // signCard signs with seat 0.
 func (s *Signer) signCard(c *confirm.OwnerCard) (*confirm.OwnerCard, error) {
-	message := c.SigningBytes()
-	var sig []byte
-	err := s.vault.WithRoot(func(root []byte) error {
-		var seed derive.Secret
-		defer seed.Clear()
-		if err := derive.OwnerSeed(&seed, root, 0); err != nil {
-			return err
-		}
-		private := ed25519.NewKeyFromSeed(seed[:])
-		sig = ed25519.Sign(private, message)
-		clear(private)
-		return nil
-	})
+	sig, err := s.signSeat(0, c.SigningBytes())
 	if err != nil {
 		return nil, err
 	}
@@ -400,13 +382,8 @@ func (s *Signer) evidence(e journal.Entry, r *confirm.Record, key *confirm.Key) 
 	if err != nil {
 		return nil, err
 	}
-	var sig []byte
-	custody.Do(func() {
-		key := append([]byte(nil), s.logKey()...)
-		sig = ed25519.Sign(key, message)
-		clear(key)
-	})
-	out, err := confirm.NewEvidence(r, says, sig)
+	sig := s.signLog(message)[0]
+	out, err := confirm.NewEvidence(r, says, sig[:])
 	if err != nil {
 		return nil, err
 	}

@@ -288,7 +288,7 @@ func (s *Signer) deriveKeys() error {
 		if err := derive.OwnerSeed(&seed, root, 0); err != nil {
 			return err
 		}
-		owner, err := derive.PublicKey(seed[:])
+		owner, err := publicText(&seed)
 		if err != nil {
 			return err
 		}
@@ -302,9 +302,7 @@ func (s *Signer) deriveKeys() error {
 			return err
 		}
 		copy(s.storeKey(), seed[:])
-		if s.pub.OwnerKey, err = envelope.EncodeOwnerKey(owner); err != nil {
-			return err
-		}
+		s.pub.OwnerKey = owner
 		s.pub.LogKey, err = envelope.EncodeOwnerKey(bytes.Clone(s.logKey()[ed25519.PrivateKeySize-ed25519.PublicKeySize:]))
 		return err
 	})

@@ -68,28 +68,33 @@ func (s *Signer) seatKey(index int64) (text string, err error) {
 		if err := derive.OwnerSeed(&seed, root, uint32(index)); err != nil {
 			return err
 		}
-		public, err := derive.PublicKey(seed[:])
-		if err != nil {
-			return err
-		}
-		text, err = envelope.EncodeOwnerKey(public)
+		text, err = publicText(&seed)
 		return err
 	})
 	return text, err
 }
 
+// publicText is the public key of an owner or log seed as texts have it.
+func publicText(seed *derive.Secret) (string, error) {
+	public, err := derive.PublicKey(seed[:])
+	if err != nil {
+		return "", err
+	}
+	return envelope.EncodeOwnerKey(public)
+}
+
 // signSeat signs with an owner seat.
-func (s *Signer) signSeat(x *seatSignature, out *keys.Answer) error {
-	return s.vault.WithRoot(func(root []byte) error {
+func (s *Signer) signSeat(seat int64, message []byte) (sig []byte, err error) {
+	err = s.vault.WithRoot(func(root []byte) (err error) {
 		var seed derive.Secret
 		defer seed.Clear()
-		if err := derive.OwnerSeed(&seed, root, uint32(x.seat)); err != nil {
+		if err := derive.OwnerSeed(&seed, root, uint32(seat)); err != nil {
 			return err
 		}
-		sig, err := derive.SignMessage(seed[:], x.message)
-		out.SoWSignature = sow.SignatureText(sig)
+		sig, err = derive.SignMessage(seed[:], message)
 		return err
 	})
+	return sig, err
 }
 
 func (s *Signer) guardSeat(b journal.SeatOpened) (passed, error) {
