@@ -6,7 +6,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,8 +38,6 @@ type minted struct {
 	domain   *envelope.Projection
 	known    signer // no address until it was derived once
 }
-
-func sha256text(b []byte) string { return "0x" + sha256hex(b) }
 
 // domainNamed is a domain that is open.
 func (s *Signer) domainNamed(hash string) (*envelope.Projection, error) {
@@ -123,15 +123,14 @@ func (s *Signer) readDelegate(raw []byte, hash, domainHash string) (*envelope.Mi
 	if err != nil {
 		return nil, err
 	}
-	report, d := envelope.VerifyMintDelegate(raw, envelope.Pins{DomainAddress: domain.Address(), DomainHash: domainHash})
-	if !report.Valid || !report.Pinned {
-		bound, _ := envelope.FirstBound(report, d, nil, 0)
-		return nil, refuse(bound.Code, "the delegate is not a valid one of its domain")
+	pinned, err := s.pinnedDelegate(raw, domain)
+	if err != nil {
+		return nil, err
 	}
-	if d.Hash() != hash {
+	if pinned.Delegate().Hash() != hash {
 		return nil, refuse("wrong_delegate", "the delegate is another one than the entry names")
 	}
-	return d, nil
+	return pinned.Delegate(), nil
 }
 
 func (s *Signer) guardAdmitted(e journal.Entry, b journal.DelegateAdmitted, a keys.Act) (passed, error) {
@@ -240,8 +239,9 @@ func (s *Signer) pinnedDelegate(raw []byte, domain *envelope.Projection) (*envel
 	return p, nil
 }
 
-// asksFor is what both acts of a bot ask for: its client, its address, its delegate, its request.
-func (s *Signer) asksFor(client, bot, delegate, nonce, mint string, a keys.Act) (*minted, error) {
+// asksFor is what both acts of a bot ask for: its client, its address, its delegate, its request, and the action
+// envelope that follows from it.
+func (s *Signer) asksFor(client, bot, delegate, nonce, mint, envelopeHash string, a keys.Act) (*minted, error) {
 	if err := s.client(client, a); err != nil {
 		return nil, err
 	}
@@ -260,32 +260,29 @@ func (s *Signer) asksFor(client, bot, delegate, nonce, mint string, a keys.Act) 
 	switch {
 	case m.verified.Delegate().Hash() != delegate:
 		return nil, refuse("wrong_delegate", "the delegate is another one than the entry names")
-	case q.Hash() != mint || sha256text([]byte(q.Fields().Nonce)) != nonce:
+	case q.Hash() != mint || envelope.HashText(q.Fields().Nonce) != nonce:
 		return nil, refuse("wrong_request", "the request is another one than the entry names")
 	case strings.ToLower(q.BotAddress()) != bot:
 		return nil, refuse(keys.CodeBotOther, "the request is another bot's than the entry names")
 	}
-	return m, s.checkBot(client, bot, a.Bot)
+	if err := s.checkBot(client, bot, a.Bot); err != nil {
+		return nil, err
+	}
+	if m.envelope.Hash() != envelopeHash {
+		return nil, refuse("wrong_envelope", "the entry names another action envelope than the request's")
+	}
+	return m, nil
 }
 
 func (s *Signer) guardMinted(b journal.CapabilityMinted, a keys.Act) (passed, error) {
-	m, err := s.asksFor(b.Client, b.Bot, b.Delegate, b.Nonce, b.Mint, a)
-	if err != nil {
-		return passed{}, err
-	}
-	if m.envelope.Hash() != b.EnvelopeHash {
-		return passed{}, refuse("wrong_envelope", "the entry names another action envelope than the request's")
-	}
-	return passed{}, nil
+	_, err := s.asksFor(b.Client, b.Bot, b.Delegate, b.Nonce, b.Mint, b.EnvelopeHash, a)
+	return passed{}, err
 }
 
 func (s *Signer) guardMintedSigned(b journal.MintedSigned, a keys.Act) (passed, error) {
-	m, err := s.asksFor(b.Client, b.Bot, b.Delegate, b.Nonce, b.Mint, a)
+	m, err := s.asksFor(b.Client, b.Bot, b.Delegate, b.Nonce, b.Mint, b.EnvelopeHash, a)
 	if err != nil {
 		return passed{}, err
-	}
-	if m.envelope.Hash() != b.EnvelopeHash {
-		return passed{}, refuse("wrong_envelope", "the entry names another action envelope than the request's")
 	}
 	f := m.verified.Request().Fields()
 	early, late := s.clock.read()
@@ -366,7 +363,7 @@ func (s *Signer) Minted(_ context.Context, ask keys.MintAsk) (keys.MintAnswer, e
 		return keys.MintAnswer{}, refuse(codeMalformed, "this is no mint request")
 	}
 	known, ok := s.state.Delegate(q.DelegateHash())
-	spent, minted := s.state.Mint(q.DelegateHash(), sha256text([]byte(q.Fields().Nonce)))
+	spent, minted := s.state.Mint(q.DelegateHash(), envelope.HashText(q.Fields().Nonce))
 	if !ok || !minted || spent.Mint != q.Hash() {
 		return keys.MintAnswer{}, refuse(journal.CodeUnknownMint, "nothing was minted with that request")
 	}
@@ -456,12 +453,12 @@ func (s *Signer) guardExported(e journal.Entry, b journal.MintExported) (passed,
 				return err
 			}
 			public, err := jcs.Marshal(struct {
-				Domain     any    `json:"domain"`
-				ExportedAt int64  `json:"exported_at"`
-				Recipient  string `json:"recipient"`
-				Type       string `json:"type"`
-				V          int    `json:"v"`
-			}{raw(domain.Canonical()), e.At, b.Recipient, MaterialType, 1}, jcs.Binding)
+				Domain     json.RawMessage `json:"domain"`
+				ExportedAt int64           `json:"exported_at"`
+				Recipient  string          `json:"recipient"`
+				Type       string          `json:"type"`
+				V          int             `json:"v"`
+			}{json.RawMessage(domain.Canonical()), e.At, b.Recipient, MaterialType, 1}, jcs.Binding)
 			if err != nil {
 				return err
 			}
@@ -486,20 +483,11 @@ func (s *Signer) guardExported(e journal.Entry, b journal.MintExported) (passed,
 	}}, nil
 }
 
-// raw is canonical JSON that is written as it stands.
-type raw []byte
-
-// MarshalJSON implements json.Marshaler.
-func (r raw) MarshalJSON() ([]byte, error) { return r, nil }
-
 // exported notes that mint material of a domain was let out.
 func (p *policy) exported(domainHash string) {
-	for _, d := range p.Exported {
-		if d == domainHash {
-			return
-		}
+	if !slices.Contains(p.Exported, domainHash) {
+		p.Exported = append(p.Exported, domainHash)
 	}
-	p.Exported = append(p.Exported, domainHash)
 }
 
 // mintSays are the lines of a ceremony about mint delegation. The guard has passed.

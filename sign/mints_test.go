@@ -156,7 +156,7 @@ func (d *mintDesk) minting(q *envelope.MintRequest) (journal.CapabilityMinted, k
 	}
 	st, _ := d.state.Delegate(d.delegate.Hash())
 	return journal.CapabilityMinted{
-			Delegate: d.delegate.Hash(), DomainHash: d.info.Hash(), Client: d.clientID, Bot: d.bot, Nonce: sha256text([]byte(q.Fields().Nonce)), Mint: q.Hash(),
+			Delegate: d.delegate.Hash(), DomainHash: d.info.Hash(), Client: d.clientID, Bot: d.bot, Nonce: envelope.HashText(q.Fields().Nonce), Mint: q.Hash(),
 			EnvelopeHash: env.Hash(), Number: st.Minted + 1,
 		}, keys.Act{
 			Delegate: d.delegate.Canonical(), Request: q.Canonical(), Bot: d.prove(), Permits: []keys.Permit{d.client, d.row},
@@ -174,14 +174,14 @@ func (d *mintDesk) using(q *envelope.MintRequest, address, payload string) (jour
 	} else {
 		digest = journal.Zero
 	}
-	m, _ := d.state.Mint(d.delegate.Hash(), sha256text([]byte(q.Fields().Nonce)))
+	m, _ := d.state.Mint(d.delegate.Hash(), envelope.HashText(q.Fields().Nonce))
 	env, err := d.delegate.MintedEnvelope(q, d.info)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	return journal.MintedSigned{
 			DomainHash: d.info.Hash(), EnvelopeHash: env.Hash(),
-			Request: "r", Client: d.clientID, Bot: d.bot, Delegate: d.delegate.Hash(), Nonce: sha256text([]byte(q.Fields().Nonce)), Mint: q.Hash(),
+			Request: "r", Client: d.clientID, Bot: d.bot, Delegate: d.delegate.Hash(), Nonce: envelope.HashText(q.Fields().Nonce), Mint: q.Hash(),
 			Digest: digest, Address: address, Use: m.Uses + 1,
 		}, keys.Act{
 			Delegate: d.delegate.Canonical(), Request: q.Canonical(), Bot: d.prove(), Permits: []keys.Permit{d.client, d.row}, Payload: []byte(payload),
