@@ -380,9 +380,9 @@ func (s *Signer) Address(_ context.Context, raw []byte) (string, error) {
 	if err != nil {
 		return "", refuse(codeMalformed, "the envelope is not an action envelope")
 	}
-	d, ok := s.domains[e.DomainHash()]
-	if !ok {
-		return "", refuse(journal.CodeUnknownDomain, "the domain is not open")
+	d, err := s.domainNamed(e.DomainHash())
+	if err != nil {
+		return "", err
 	}
 	if k, ok := s.addresses[e.Hash()]; ok {
 		return k.address, nil

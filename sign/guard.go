@@ -301,9 +301,9 @@ func (s *Signer) openEnvelope(raw []byte, hash string) (*envelope.ActionEnvelope
 	if env.Hash() != hash {
 		return nil, nil, refuse("wrong_envelope", "the envelope is another one than the entry names")
 	}
-	domain, ok := s.domains[env.DomainHash()]
-	if !ok {
-		return nil, nil, refuse(journal.CodeUnknownDomain, "the domain is not open")
+	domain, err := s.domainNamed(env.DomainHash())
+	if err != nil {
+		return nil, nil, err
 	}
 	early, late := s.clock.read()
 	if env.Admits(early) != nil || env.Admits(late) != nil {
@@ -343,12 +343,9 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 	if uses, stated := s.usesOf(env); stated && (uses < 0 || b.Use > uint64(uses)) {
 		return passed{}, refuse("uses_spent", "the envelope's uses are spent")
 	}
-	payload, err := envelope.ParsePayload(a.Payload)
+	payload, err := signable(a.Payload)
 	if err != nil {
-		return passed{}, refuse(codeMalformed, "the payload cannot be signed")
-	}
-	if err := payload.Signable(); err != nil {
-		return passed{}, refuse("typed_payload", "a payload that is an agentenvelope document is not signed as an action")
+		return passed{}, err
 	}
 	digest := payload.Digest()
 	if b.Digest != "0x"+hex.EncodeToString(digest[:]) {
@@ -378,6 +375,18 @@ func (s *Signer) guardAction(e journal.Entry, b journal.ActionSigned, a keys.Act
 		}
 	}
 	return passed{sign: &action{env, domain, digest, b.Address}}, nil
+}
+
+// signable reads a payload that may be signed as an action.
+func signable(raw []byte) (*envelope.Payload, error) {
+	payload, err := envelope.ParsePayload(raw)
+	if err != nil {
+		return nil, refuse(codeMalformed, "the payload cannot be signed")
+	}
+	if err := payload.Signable(); err != nil {
+		return nil, refuse("typed_payload", "a payload that is an agentenvelope document is not signed as an action")
+	}
+	return payload, nil
 }
 
 // guardGranted is what a grant asks for beyond what the log shows.

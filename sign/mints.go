@@ -294,12 +294,9 @@ func (s *Signer) guardMintedSigned(b journal.MintedSigned, a keys.Act) (passed, 
 	case b.Use > uint64(f.MaxUses):
 		return passed{}, refuse(keys.CodeMintUsesSpent, "the minted key's uses are spent")
 	}
-	payload, err := envelope.ParsePayload(a.Payload)
+	payload, err := signable(a.Payload)
 	if err != nil {
-		return passed{}, refuse(codeMalformed, "the payload cannot be signed")
-	}
-	if err := payload.Signable(); err != nil {
-		return passed{}, refuse("typed_payload", "a payload that is an agentenvelope document is not signed as an action")
+		return passed{}, err
 	}
 	if len(payload.Contradictions(m.envelope)) > 0 {
 		return passed{}, refuse("contradiction", "the payload contradicts the minted envelope")
