@@ -532,11 +532,10 @@ func (s *Signer) ShowWords(ctx context.Context, surface keys.Surface) error {
 	if err != nil {
 		return err
 	}
-	if (v.State().WordsShown || len(v.State().Passkeys) > 0) && !s.allow(confirm.RecoveryShow, "") {
-		if len(v.State().Passkeys) == 0 {
-			return errNoPasskey
+	if v.State().WordsShown || len(v.State().Passkeys) > 0 {
+		if err := s.allow(confirm.RecoveryShow, ""); err != nil {
+			return err
 		}
-		return errNotConfirmed
 	}
 	if err := v.Doubt(); err != nil {
 		return s.fault(err)
@@ -592,11 +591,10 @@ func (s *Signer) ChangeProtection(ctx context.Context, to keys.Protection, surfa
 	if strength[to] == 0 {
 		return keys.Public{}, refuse(codeMalformed, "there is no such protection")
 	}
-	if strength[to] < strength[keys.Protection(from)] && !s.allow(confirm.ProtectionChange, string(to)) {
-		if len(v.State().Passkeys) == 0 {
-			return keys.Public{}, errNoPasskey
+	if strength[to] < strength[keys.Protection(from)] {
+		if err := s.allow(confirm.ProtectionChange, string(to)); err != nil {
+			return keys.Public{}, err
 		}
-		return keys.Public{}, errNotConfirmed
 	}
 	if !from.UsesPassphrase() && !custody.Protection(to).UsesPassphrase() {
 		return keys.Public{}, refuse(codeNotDone, "the keyring alone opens the vault already")

@@ -314,16 +314,20 @@ type allowance struct {
 	ends instant
 }
 
-// allow uses up an allowance.
-func (s *Signer) allow(kind confirm.Kind, to string) bool {
+// allow uses up an allowance, or says why there is none.
+func (s *Signer) allow(kind confirm.Kind, to string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.allowed
-	if a == nil || a.kind != kind || a.to != to {
-		return false
+	if a := s.allowed; a != nil && a.kind == kind && a.to == to {
+		s.allowed = nil
+		if !s.clock.reached(a.ends) {
+			return nil
+		}
 	}
-	s.allowed = nil
-	return !s.clock.reached(a.ends)
+	if len(s.sealed.passkeys) == 0 {
+		return errNoPasskey
+	}
+	return errNotConfirmed
 }
 
 // --- owner card and evidence
