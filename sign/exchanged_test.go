@@ -7,7 +7,6 @@ import (
 
 	"vault/approvals/journal"
 	"vault/approvals/keys"
-	"vault/approvals/moment"
 	"vault/approvals/permit"
 	"vault/derive/confirm"
 )
@@ -24,14 +23,7 @@ func TestExchangedAfterTheAsking(t *testing.T) {
 		with, lie := d.resolved(env, signing.Envelope)
 		plain, act := with, lie
 		act.Behind = []byte(fmt.Sprintf(`[{"option":0,"action":%s}]`, momentAction))
-		behind, err := moment.ParseBehind(act.Behind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sheet, err := moment.NewSheet(env, behind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sheet := sheetOf(t, env, act.Behind)
 		plain.SheetDigest, plain.SignWith = sheet.Digest(), ""
 		by := func(b journal.MomentResolved) func(string) any {
 			return func(record string) any { b.By, b.Confirmation = "passkey", record; return b }
@@ -50,12 +42,7 @@ func TestExchangedAfterTheAsking(t *testing.T) {
 			{`[]`, "The vault has not seen the action."},
 		} {
 			env = momentOf(t, "which, "+c.behind[:2])
-			if behind, err = moment.ParseBehind([]byte(c.behind)); err != nil {
-				t.Fatal(err)
-			}
-			if sheet, err = moment.NewSheet(env, behind); err != nil {
-				t.Fatal(err)
-			}
+			sheet = sheetOf(t, env, []byte(c.behind))
 			body, act := d.resolved(env, signing.Envelope)
 			act.Behind, body.SheetDigest, body.SignWith, body.Unseen = []byte(c.behind), sheet.Digest(), "", sheet.Rows[0].Action == nil
 			if row := sheet.Rows[0]; row.SignWith != nil {

@@ -28,18 +28,25 @@ func momentOf(t testing.TB, stem string) *moment.Envelope {
 	return e
 }
 
+// sheetOf is what is laid before the owner with that behind the options.
+func sheetOf(t testing.TB, env *moment.Envelope, behind []byte) *moment.Sheet {
+	t.Helper()
+	list, err := moment.ParseBehind(behind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sheet, err := moment.NewSheet(env, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sheet
+}
+
 // resolved is an act that selects the first option, to be made worse by a test.
 func (d *desk) resolved(env *moment.Envelope, signWith []byte) (journal.MomentResolved, keys.Act) {
 	d.t.Helper()
 	behind := []byte(fmt.Sprintf(`[{"option":0,"action":%s,"sign_with":%s}]`, momentAction, signWith))
-	list, err := moment.ParseBehind(behind)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	sheet, err := moment.NewSheet(env, list)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	sheet := sheetOf(d.t, env, behind)
 	r, err := sheet.Select(0)
 	if err != nil {
 		d.t.Fatal(err)
@@ -106,14 +113,7 @@ func TestMomentGuards(t *testing.T) {
 		_, signing := d.action(d.fields(), momentAction)
 		body, act := d.resolved(env, signing.Envelope)
 		behind := []byte(strings.Replace(string(act.Behind), `"option":0`, `"option":1`, 1))
-		list, err := moment.ParseBehind(behind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sheet, err := moment.NewSheet(env, list)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sheet := sheetOf(t, env, behind)
 		r, err := env.Select(1) // the envelope has it; what was presented behind it is another action
 		if err != nil {
 			t.Fatal(err)

@@ -771,14 +771,7 @@ func TestUnseenActionAsksAgain(t *testing.T) {
 	signed, signing := d.action(d.fields(), momentAction)
 	body, act := d.resolved(env, signing.Envelope)
 	act.Behind = []byte(fmt.Sprintf(`[{"option":0,"sign_with":%s}]`, signing.Envelope))
-	behind, err := moment.ParseBehind(act.Behind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sheet, err := moment.NewSheet(env, behind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sheet := sheetOf(t, env, act.Behind)
 	body.SheetDigest = sheet.Digest()
 	resolved := func(record string) any { b := body; b.By, b.Confirmation = "passkey", record; return b }
 	d.refused("wrong_resolution", journal.KindMomentResolved, body, act)
