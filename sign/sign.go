@@ -12,7 +12,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -201,9 +200,9 @@ const (
 
 var errNoPasskey = refuse(keys.CodeNoPasskey, "this needs a passkey and none is enrolled")
 
-func startReason(s custody.State) string {
-	var p policy
-	if json.Unmarshal(s.Policy, &p) == nil && p.Instance == s.InstanceID.String() {
+// startReason is why the log of the present instance begins.
+func (p policy) startReason(s custody.State) string {
+	if p.Instance == s.InstanceID.String() {
 		return p.Start
 	}
 	if s.RestoredAt != 0 {
@@ -320,7 +319,7 @@ func (s *Signer) refresh() {
 	s.pub = keys.Public{
 		Vault: st.VaultID.String(), Instance: st.InstanceID.String(), Generation: st.Generation,
 		Protection: keys.Protection(st.Protection), OwnerKey: s.pub.OwnerKey, LogKey: s.pub.LogKey,
-		WordsShown: st.WordsShown, Demo: st.Demo, Passkeys: len(st.Passkeys), StartReason: startReason(st), AnchorKept: "sealed",
+		WordsShown: st.WordsShown, Demo: st.Demo, Passkeys: len(st.Passkeys), StartReason: s.sealed.policy.startReason(st), AnchorKept: "sealed",
 	}
 	s.pub.PasskeySpent, s.pub.Policy = st.FirstPasskeyAt != 0, rules
 	s.pub.Exported = slices.Clone(s.sealed.policy.Exported)
