@@ -203,14 +203,14 @@ func (s *Signer) says(e journal.Entry, a keys.Act) ([]string, error) {
 	case journal.PasskeyAdded:
 		return []string{
 			"Enrol a second or further passkey.", "Its key: " + s.pending.passkey.key.Digits() + ", " + kindWords(s.pending.passkey) + ".",
-			"Key digest: 0x" + sha256hex(s.pending.passkey.key.COSE()), "It can then confirm whatever this one can.",
+			"Key digest: " + journal.HashOf(s.pending.passkey.key.COSE()), "It can then confirm whatever this one can.",
 		}, nil
 	case journal.PasskeyRemoved:
 		for _, p := range s.sealed.passkeys {
 			if p.Key == b.Passkey {
 				return []string{
 					"Remove a passkey from this vault.", "Its key: " + p.key.Digits() + ", " + kindWords(p) + ", enrolled " + when(p.EnrolledAt) + ".",
-					"Key digest: 0x" + sha256hex(p.key.COSE()),
+					"Key digest: " + journal.HashOf(p.key.COSE()),
 				}, nil
 			}
 		}

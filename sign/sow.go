@@ -257,7 +257,7 @@ func (s *Signer) guardWhole(e journal.Entry, b journal.SoWSigned, d *sow.Documen
 	findings := d.Validate(sow.Options{
 		Authoring: b.Move == journal.MovePublish || b.Move == journal.MovePropose, Ours: s.ownSeats(),
 		Made: func(v jcs.Value) bool {
-			digest := "0x" + sha256hex(v.Canonical())
+			digest := journal.HashOf(v.Canonical())
 			if digest != b.Approval {
 				return s.state.SoWApproval(digest)
 			}
@@ -566,7 +566,7 @@ func (s *Signer) guardSoWAct(e journal.Entry, b journal.SoWActSigned, a keys.Act
 	f := act.Fields()
 	at, err := span.Instant(f.At)
 	switch {
-	case "0x"+sha256hex(act.Canonical()) != b.ActSHA256, string(f.Kind) != b.Act, f.SoW != b.SoW, f.Version != b.Version, f.Role != b.Role, f.Key != b.Key,
+	case journal.HashOf(act.Canonical()) != b.ActSHA256, string(f.Kind) != b.Act, f.SoW != b.SoW, f.Version != b.Version, f.Role != b.Role, f.Key != b.Key,
 		err != nil || at > e.At+entryFuture || at < e.At-confirm.MaxLifetime-entryPast:
 		return passed{}, refuse(codeWrongAct, "the entry names another act")
 	case !act.About(d) || engagementOf(d) != b.Engagement:

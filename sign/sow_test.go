@@ -612,7 +612,7 @@ func (d *desk) sowAct(doc *sow.Document, f sow.ActFields) (journal.SoWActSigned,
 	}
 	return journal.SoWActSigned{
 		Engagement: engagementOf(doc), Act: string(f.Kind), SoW: f.SoW, Version: f.Version, DocumentSHA256: "0x" + f.Document,
-		ActSHA256: "0x" + sha256hex(act.Canonical()), Role: f.Role, Key: f.Key, By: by,
+		ActSHA256: journal.HashOf(act.Canonical()), Role: f.Role, Key: f.Key, By: by,
 	}, keys.Act{SoW: &keys.SoWAct{Document: doc.Raw(), Act: act.Bytes()}}
 }
 
