@@ -64,11 +64,7 @@ func CheckReview(inForce *Document, proposedAt, now int64) *Finding {
 // CheckApplied refuses, with version_unsigned_by_owner, to apply a version the
 // owner on our seat has not signed (5.8).
 func CheckApplied(s Seats, ours string) *Finding {
-	r := s.Client
-	if ours == Provider {
-		r = s.Provider
-	}
-	if r == nil {
+	if s.Of(ours) == nil {
 		return one("version_unsigned_by_owner", "signatures")
 	}
 	return nil

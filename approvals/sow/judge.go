@@ -1,6 +1,7 @@
 package sow
 
 import (
+	"cmp"
 	"slices"
 
 	"vault/derive/jcs"
@@ -181,7 +182,7 @@ func (d *Document) acts(list []*Act, kind ActKind, role, key string) (out []*Act
 	slices.SortStableFunc(out, func(a, b *Act) int {
 		x, _ := instantOf(a.v.Get("at"))
 		y, _ := instantOf(b.v.Get("at"))
-		return int(min(max(x-y, -1), 1))
+		return cmp.Compare(x, y)
 	})
 	return out
 }

@@ -104,6 +104,18 @@ type Seats struct {
 	Findings Findings
 }
 
+// Of returns the record that counts for a seat, Provider or Client, nil where
+// there is none.
+func (s Seats) Of(role string) *Record {
+	switch role {
+	case Provider:
+		return s.Provider
+	case Client:
+		return s.Client
+	}
+	return nil
+}
+
 // Agreed reports a counting record on each seat, by two keys (section 6).
 func (s Seats) Agreed() bool {
 	return s.Provider != nil && s.Client != nil && s.Provider.Key != s.Client.Key

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -268,10 +269,7 @@ func (v *verifier) document(part string, raw []byte, first bool) bool {
 		v.r.Document, v.r.Seats, v.r.Agreed = d, s, s.Agreed()
 	}
 	for _, role := range []string{sow.Provider, sow.Client} {
-		r := s.Provider
-		if role == sow.Client {
-			r = s.Client
-		}
+		r := s.Of(role)
 		if r == nil {
 			continue
 		}
@@ -322,7 +320,7 @@ func (v *verifier) document(part string, raw []byte, first bool) bool {
 func (v *verifier) chain() {
 	first := v.versions[0].doc
 	sorted := slices.Clone(v.versions)
-	slices.SortStableFunc(sorted, func(a, b version) int { return int(min(max(a.doc.Version()-b.doc.Version(), -1), 1)) })
+	slices.SortStableFunc(sorted, func(a, b version) int { return cmp.Compare(a.doc.Version(), b.doc.Version()) })
 	var below *version
 	for i := range sorted {
 		w := &sorted[i]
@@ -378,10 +376,7 @@ func (v *verifier) act(part string, raw []byte) {
 		return
 	}
 	key, how := w.keys.of(f.Role)
-	record := w.seats.Provider
-	if f.Role == sow.Client {
-		record = w.seats.Client
-	}
+	record := w.seats.Of(f.Role)
 	switch {
 	case how != unknown:
 		v.check(part, "signer", f.Key == key, "it is by another key than the one pinned for the "+f.Role)
@@ -481,10 +476,7 @@ func (v *verifier) confirmed(f confirm.Fields, c *confirm.Context) (*version, er
 
 // onCard reports that the key which signed for a seat is on the card.
 func (v *verifier) onCard(w *version, role string) bool {
-	r := w.seats.Provider
-	if role == sow.Client {
-		r = w.seats.Client
-	}
+	r := w.seats.Of(role)
 	return r != nil && slices.ContainsFunc(v.pins.Card.Fields().Seats, func(s confirm.CardSeat) bool { return s.Key == r.Key })
 }
 

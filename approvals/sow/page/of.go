@@ -51,10 +51,10 @@ func Of(d *sow.Document, f Facts) *Page {
 // parts are the two seats, side by side.
 func (w *walker) parts(p *Page) {
 	for i, role := range []string{sow.Provider, sow.Client} {
-		known, signed := w.f.Provider, w.f.Seats.Provider
+		known, signed := w.f.Provider, w.f.Seats.Of(role)
 		out := Party{Role: role, Duty: "does the work", Ours: w.f.Ours == role}
 		if role == sow.Client {
-			known, signed = w.f.Client, w.f.Seats.Client
+			known = w.f.Client
 			out.Duty = "pays for it"
 			if w.d.Get("price").Get("arrangement").Text() == "no_charge" {
 				out.Duty = "asks for it"
