@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -24,6 +23,7 @@ import (
 	"vault/cmd/internal/ceremony/page"
 	"vault/custody"
 	"vault/derive/confirm"
+	"vault/internal/chromium"
 	"vault/sign"
 )
 
@@ -170,16 +170,10 @@ func browse(t *testing.T) *browsed {
 	}
 	b.must(journal.KindCreated, journal.Created{Vault: b.pub.Vault, OwnerKey: b.pub.OwnerKey, LogKey: b.pub.LogKey}, "")
 
-	path, err := exec.LookPath("chromium")
+	alloc, stop, err := chromium.Allocate(t.Context(), t.TempDir(), nil)
 	if err != nil {
 		t.Fatalf("no Chromium (scripts/bootstrap test installs it): %v", err)
 	}
-	alloc, stop := chromedp.NewExecAllocator(t.Context(),
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
-		chromedp.Flag("headless", "new"), chromedp.Flag("password-store", "basic"), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("disable-dev-shm-usage", true),
-	)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(alloc)
 	limited, end := context.WithTimeout(ctx, 2*time.Minute)
@@ -202,10 +196,7 @@ func (b *browsed) do(actions ...chromedp.Action[chromedp.Void]) {
 // stick plugs in a security key, and pulls it out.
 func (b *browsed) stick() (cdpwa.AuthenticatorID, func()) {
 	b.t.Helper()
-	r, err := chromedp.Call(b.ctx, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: &cdpwa.VirtualAuthenticatorOptions{
-		Protocol: cdpwa.AuthenticatorProtocolCtap2, Ctap2version: cdpwa.Ctap2versionCtap21, Transport: cdpwa.AuthenticatorTransportUsb,
-		HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-	}})
+	r, err := chromedp.Call(b.ctx, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: chromium.Stick.Authenticator()})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -356,13 +347,8 @@ func TestCeremoniesInABrowser(t *testing.T) {
 		t.Errorf("%s: %+v", report.Reason, report.Checks)
 	}
 	t.Run("without verification", func(t *testing.T) {
-		set := func(v bool) {
-			if _, err := chromedp.Call(b.ctx, cdpwa.SetUserVerified, cdpwa.SetUserVerifiedParams{AuthenticatorID: one, IsUserVerified: v}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		set(false)
-		defer set(true)
+		b.verified(one, false)
+		defer b.verified(one, true)
 		if _, st := card(); st.Kind != keys.StepEnded || st.Outcome != "cancelled" {
 			t.Errorf("%+v", st)
 		}

@@ -51,31 +51,42 @@ type Display struct {
 	Width, Height int
 }
 
-// Start starts the browser on an empty page. It ends with [Browser.Close] or with ctx.
-func Start(ctx context.Context, o Options) (*Browser, error) {
+// Allocate says how a Chromium is started for a first tab: with its profile in a folder, on a display or, where that is
+// nil, without anything drawn, and with further options. It ends with stop or with ctx.
+func Allocate(ctx context.Context, profile string, d *Display, more ...chromedp.ExecAllocatorOption) (alloc context.Context, stop context.CancelFunc, err error) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		return nil, fmt.Errorf("start browser: %w", err)
-	}
-	b := &Browser{Opener: filepath.Join(o.Dir, "open"), links: make(chan string, 1)}
-	if err := b.listen(filepath.Join(o.Dir, "links")); err != nil {
-		b.Close()
-		return nil, fmt.Errorf("start browser: %w", err)
+		return nil, nil, err
 	}
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(o.Dir, "profile")), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.ExecPath(path), chromedp.UserDataDir(profile), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
 		chromedp.Flag("password-store", "basic"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-dev-shm-usage", true),
 	}
-	if d := o.Display; d == nil {
+	if d == nil {
 		options = append(options, chromedp.Flag("headless", "new"), chromedp.WindowSize(800, 900))
 	} else {
 		// test-type: no strip about the sandbox, which Chromium does without where root runs it.
 		options = append(options, chromedp.Env(d.Environ...), chromedp.Flag("test-type", true), chromedp.WindowSize(d.Width, d.Height),
 			chromedp.Flag("window-position", fmt.Sprintf("%d,%d", d.X, d.Y)))
 	}
-	alloc, stop := chromedp.NewExecAllocator(ctx, options...)
+	alloc, stop = chromedp.NewExecAllocator(ctx, append(options, more...)...)
+	return alloc, stop, nil
+}
+
+// Start starts the browser on an empty page. It ends with [Browser.Close] or with ctx.
+func Start(ctx context.Context, o Options) (*Browser, error) {
+	b := &Browser{Opener: filepath.Join(o.Dir, "open"), links: make(chan string, 1)}
+	if err := b.listen(filepath.Join(o.Dir, "links")); err != nil {
+		b.Close()
+		return nil, fmt.Errorf("start browser: %w", err)
+	}
+	alloc, stop, err := Allocate(ctx, filepath.Join(o.Dir, "profile"), o.Display)
+	if err != nil {
+		b.Close()
+		return nil, fmt.Errorf("start browser: %w", err)
+	}
 	b.ends = append(b.ends, stop)
 	tab, cancel := chromedp.NewContext(alloc)
 	b.ends = append(b.ends, cancel)

@@ -24,8 +24,8 @@ type Passkey struct {
 	id cdpwa.AuthenticatorID
 }
 
-// Plug gives the browser a passkey.
-func (b *Browser) Plug(k Kind) (*Passkey, error) {
+// Authenticator is how Chromium plays one of the kind.
+func (k Kind) Authenticator() *cdpwa.VirtualAuthenticatorOptions {
 	o := cdpwa.VirtualAuthenticatorOptions{
 		Protocol: cdpwa.AuthenticatorProtocolCtap2, Ctap2version: cdpwa.Ctap2versionCtap21, Transport: cdpwa.AuthenticatorTransportUsb,
 		HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
@@ -33,9 +33,14 @@ func (b *Browser) Plug(k Kind) (*Passkey, error) {
 	if k == Device {
 		o.Transport, o.HasResidentKey = cdpwa.AuthenticatorTransportInternal, true
 	}
+	return &o
+}
+
+// Plug gives the browser a passkey.
+func (b *Browser) Plug(k Kind) (*Passkey, error) {
 	ctx, stop := b.soon()
 	defer stop()
-	r, err := chromedp.Call(ctx, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: &o})
+	r, err := chromedp.Call(ctx, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: k.Authenticator()})
 	if err != nil {
 		return nil, fmt.Errorf("plug in a passkey: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -17,26 +16,20 @@ import (
 	"vault/cmd/internal/ceremony"
 	"vault/derive/confirm"
 	"vault/derive/confirm/answer"
+	"vault/internal/chromium"
 )
 
-// chromium is one headless browser for all tests. It is a real one: where it is
+// headless is one headless browser for all tests. It is a real one: where it is
 // missing the tests fail, and make test installs it.
-var chromium = sync.OnceValues(func() (context.Context, error) {
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		return nil, err
-	}
+var headless = sync.OnceValues(func() (context.Context, error) {
 	dir, err := os.MkdirTemp("", "vault-chromium")
 	if err != nil {
 		return nil, err
 	}
-	alloc, stopProcess := chromedp.NewExecAllocator(context.Background(),
-		chromedp.ExecPath(path), chromedp.UserDataDir(dir), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
-		chromedp.Flag("headless", "new"), chromedp.Flag("password-store", "basic"), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
-		chromedp.Flag("host-resolver-rules", "MAP rebind.example 127.0.0.1"), chromedp.WindowSize(800, 900),
-	)
+	alloc, stopProcess, err := chromium.Allocate(context.Background(), dir, nil, chromedp.Flag("host-resolver-rules", "MAP rebind.example 127.0.0.1"))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
 	browser, _ := chromedp.NewContext(alloc)
 	stopChromium = func() {
 		stopProcess()
@@ -61,21 +54,9 @@ type tab struct {
 	authenticator cdpwa.AuthenticatorID
 }
 
-// inside is a passkey of this device, key one on a stick.
-var (
-	inside = cdpwa.VirtualAuthenticatorOptions{
-		Protocol: cdpwa.AuthenticatorProtocolCtap2, Ctap2version: cdpwa.Ctap2versionCtap21, Transport: cdpwa.AuthenticatorTransportInternal,
-		HasResidentKey: true, HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-	}
-	stick = cdpwa.VirtualAuthenticatorOptions{
-		Protocol: cdpwa.AuthenticatorProtocolCtap2, Ctap2version: cdpwa.Ctap2versionCtap21, Transport: cdpwa.AuthenticatorTransportUsb,
-		HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-	}
-)
-
-func newTab(t *testing.T, kind cdpwa.VirtualAuthenticatorOptions) *tab {
+func newTab(t *testing.T, kind chromium.Kind) *tab {
 	t.Helper()
-	browser, err := chromium()
+	browser, err := headless()
 	if err != nil {
 		t.Fatalf("no Chromium (scripts/bootstrap test installs it): %v", err)
 	}
@@ -87,7 +68,7 @@ func newTab(t *testing.T, kind cdpwa.VirtualAuthenticatorOptions) *tab {
 	if _, err := chromedp.Call(tb.ctx, cdpwa.Enable, cdpwa.EnableParams{}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := chromedp.Call(tb.ctx, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: &kind})
+	r, err := chromedp.Call(tb.ctx, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: kind.Authenticator()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +198,7 @@ func (tb *tab) confirms(rpID string, offered []answer.Credential, says ...string
 func TestEnrolAndConfirm(t *testing.T) {
 	for _, rpID := range []string{vaultRPID, ceremony.FallbackRPID} {
 		t.Run(rpID, func(t *testing.T) {
-			tb := newTab(t, inside)
+			tb := newTab(t, chromium.Device)
 			key := tb.enrol(rpID)
 			a, raw := tb.confirms(rpID, []answer.Credential{key})
 			got, err := a.check(raw, key)
@@ -247,7 +228,7 @@ func TestEnrolAndConfirm(t *testing.T) {
 }
 
 func TestSecondPasskeyAfterTheFirstIsRemoved(t *testing.T) {
-	one, two := newTab(t, inside), newTab(t, stick)
+	one, two := newTab(t, chromium.Device), newTab(t, chromium.Stick)
 	first := one.enrol(vaultRPID)
 	r := two.register(vaultRPID)
 	if r.Kind() != confirm.SecurityKey {
@@ -265,7 +246,7 @@ func TestSecondPasskeyAfterTheFirstIsRemoved(t *testing.T) {
 }
 
 func TestEnrolledOnce(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	a := begin(t, vaultRPID, enrolling([]answer.Credential{key}))
 	tb.open(a.link)
@@ -276,7 +257,7 @@ func TestEnrolledOnce(t *testing.T) {
 
 // However long an act is, what can be done stands in view, and so does what came of it.
 func TestLongActs(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	lines := make([]string, 60)
 	for i := range lines {

@@ -17,6 +17,7 @@ import (
 	"vault/cmd/internal/ceremony"
 	"vault/derive/confirm"
 	"vault/derive/confirm/answer"
+	"vault/internal/chromium"
 )
 
 // get asks the browser for an assertion from whatever page the tab shows, as a page of
@@ -56,7 +57,7 @@ func stranger(t *testing.T) (port int) {
 func at(host string, port int) string { return fmt.Sprintf("http://%s:%d/", host, port) }
 
 func TestNobodyVerified(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	tb.verified(false)
 	a := begin(t, vaultRPID, confirming(vaultRPID, []answer.Credential{key}))
@@ -84,7 +85,7 @@ func TestLyingAuthenticator(t *testing.T) {
 		{"bogus signature", cdpwa.SetResponseOverrideBitsParams{IsBogusSignature: &yes}, answer.WrongSignature},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tb := newTab(t, inside)
+			tb := newTab(t, chromium.Device)
 			key := tb.enrol(vaultRPID)
 			c.bits.AuthenticatorID = tb.authenticator
 			if _, err := chromedp.Call(tb.ctx, cdpwa.SetResponseOverrideBits, c.bits); err != nil {
@@ -105,7 +106,7 @@ func TestOtherOrigins(t *testing.T) {
 	port := stranger(t)
 	for _, rpID := range []string{vaultRPID, ceremony.FallbackRPID} {
 		t.Run(rpID, func(t *testing.T) {
-			tb := newTab(t, inside)
+			tb := newTab(t, chromium.Device)
 			key := tb.enrol(rpID)
 			a := begin(t, rpID, confirming(rpID, []answer.Credential{key}))
 			challenge := a.context.Challenge()
@@ -137,7 +138,7 @@ func TestOtherOrigins(t *testing.T) {
 }
 
 func TestOtherActs(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	a, raw := tb.confirms(vaultRPID, []answer.Credential{key})
 
@@ -187,7 +188,7 @@ func TestOtherActs(t *testing.T) {
 }
 
 func TestOtherKeys(t *testing.T) {
-	tb, other := newTab(t, inside), newTab(t, inside)
+	tb, other := newTab(t, chromium.Device), newTab(t, chromium.Device)
 	key, foreign := tb.enrol(vaultRPID), other.enrol(vaultRPID)
 	a, raw := other.confirms(vaultRPID, []answer.Credential{foreign})
 	_, err := a.check(raw, key)
@@ -200,7 +201,7 @@ func TestOtherKeys(t *testing.T) {
 
 // What the helper is given is not what was hashed: the page finds it out.
 func TestEditedTaskIsNotShown(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	edits := map[string]func(*ceremony.Task){
 		"words":          func(k *ceremony.Task) { k.Context = strings.Replace(k.Context, "0.4", "0.5", 1) },
@@ -226,7 +227,7 @@ func TestEditedTaskIsNotShown(t *testing.T) {
 }
 
 func TestLeaving(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	start := func(t *testing.T) *act {
 		tb.t = t
@@ -270,14 +271,14 @@ func TestLeaving(t *testing.T) {
 	})
 	t.Run("opened twice", func(t *testing.T) {
 		a := start(t)
-		second := newTab(t, inside)
+		second := newTab(t, chromium.Device)
 		second.open(a.link)
 		a.ends(ceremony.Contested)
 		tb.says("Contested: this page was opened twice.")
 		second.says("Nothing was decided")
 	})
 	t.Run("closed", func(t *testing.T) {
-		tb := newTab(t, inside)
+		tb := newTab(t, chromium.Device)
 		a := begin(t, vaultRPID, confirming(vaultRPID, []answer.Credential{key}))
 		tb.open(a.link)
 		tb.do(chromedp.WaitEnabled("#go"))
@@ -288,7 +289,7 @@ func TestLeaving(t *testing.T) {
 
 // A page that was left open after its end does nothing more.
 func TestPageLeftOpen(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	a, raw := tb.confirms(vaultRPID, []answer.Credential{key})
 	if _, err := a.check(raw, key); err != nil {
@@ -308,7 +309,7 @@ func TestPageLeftOpen(t *testing.T) {
 // Hostile pages on this computer: they neither reach the page nor use, replace or
 // remove the passkey.
 func TestHostileLocalhostPage(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	port := stranger(t)
 	a := begin(t, vaultRPID, confirming(vaultRPID, []answer.Credential{key}))
@@ -368,7 +369,7 @@ func frame(origin string) string {
 // passkey's id could have Chromium forget it (signalUnknownCredential): nothing is
 // confirmed by that, and the second passkey is there for it.
 func TestHostilePageOfTheSameName(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	tb.open(at(vaultRPID, stranger(t)))
 	got := tb.eval(`navigator.credentials.create({publicKey: {challenge: new Uint8Array(32), rp: {id: '` + vaultRPID + `', name: 'x'}, user: {id: new Uint8Array(32), name: 'Vault 0123abcd', displayName: 'x'},
@@ -395,7 +396,7 @@ func portOf(t *testing.T, origin string) int {
 
 // Where the system does not tell whose the page is, the owner compares digits.
 func TestDigitsWhereTheUserIsNotTold(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	untold := func(c *Config, _ *ceremony.Task) {
 		c.UserOf = func(net.Addr, net.Addr) (int, error) { return 0, ErrNotTold }
@@ -435,7 +436,7 @@ func TestDigitsWhereTheUserIsNotTold(t *testing.T) {
 
 // Hostile words are shown as marks, as text, and whole.
 func TestHostileWords(t *testing.T) {
-	tb := newTab(t, inside)
+	tb := newTab(t, chromium.Device)
 	key := tb.enrol(vaultRPID)
 	a := begin(t, vaultRPID, confirming(vaultRPID, []answer.Credential{key},
 		"<b>bold</b><script>document.title='x'</script>", "pay \u202e0001\u202c to a\u200bb", "p\u0430ypal", "a"+strings.Repeat(" ", 40)+"b", "\u00a0\u3164\u2800"))
