@@ -14,7 +14,6 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
-	"vault/derive/jcs"
 )
 
 // Kind is what is drafted.
@@ -101,14 +100,14 @@ func Make(f Fields) ([]byte, error) {
 			return nil, ErrEnforced
 		}
 	}
-	o := f.document(text(blank("identifier, made by vault sow id")))
+	o := f.document(text(sow.Blank("identifier, made by vault sow id")))
 	raw := write(o)
 	d, err := sow.Parse(raw)
 	if err != nil {
 		return nil, fmt.Errorf("draft: %w", err)
 	}
 	// The identifier's own blank is always there.
-	if len(Blanks(d.Value())) == 1 {
+	if len(sow.Blanks(d.Value())) == 1 {
 		raw = write(f.document(text(d.Mint())))
 	}
 	return raw, nil
@@ -190,7 +189,7 @@ func (f Fields) instant(at money.Opt, blankName string) value {
 	case blankName == "":
 		return null
 	}
-	return text(blank(blankName))
+	return text(sow.Blank(blankName))
 }
 
 func seat(s sow.Seat, who string) object {
@@ -226,7 +225,7 @@ func (f Fields) parties() value {
 func (f Fields) scope() value {
 	offerings := texts(f.offerings())
 	if len(f.offerings()) == 0 {
-		offerings = list{text(blank("offering"))}
+		offerings = list{text(sow.Blank("offering"))}
 	}
 	o := object{{"offerings", offerings}}
 	if len(f.InScope)+len(f.OutOfScope) > 0 {
@@ -284,7 +283,7 @@ func (f Fields) deliverables() value {
 		entries = append(entries, object{{"name", or(a.Name, "name of the deliverable")}, {"media_type", or(a.MediaType, "media type of "+a.Name)}})
 	}
 	if len(entries) == 0 && f.Arrangement != money.TimeAndMaterials { // which buys best effort (5.5.5)
-		entries = list{object{{"name", text(blank("name of the deliverable"))}, {"media_type", text(blank("media type of the deliverable"))}}}
+		entries = list{object{{"name", text(sow.Blank("name of the deliverable"))}, {"media_type", text(sow.Blank("media type of the deliverable"))}}}
 	}
 	var o object
 	if len(entries) > 0 {
@@ -309,10 +308,10 @@ func (f Fields) price() value {
 		}
 		unpriced := slices.DeleteFunc(f.offerings(), func(o string) bool { return priced[o] })
 		if len(f.offerings()) == 0 {
-			unpriced = []string{blank("offering")}
+			unpriced = []string{sow.Blank("offering")}
 		}
 		for _, name := range unpriced {
-			rates = append(rates, object{{"offering", text(name)}, {"per_task", text(blank("price per task, in the smallest unit"))}})
+			rates = append(rates, object{{"offering", text(name)}, {"per_task", text(sow.Blank("price per task, in the smallest unit"))}})
 		}
 		o.add("rates", rates)
 		if f.Ceiling.Set {
@@ -328,7 +327,7 @@ func (f Fields) price() value {
 			lines = append(lines, line)
 		}
 		if len(lines) == 0 {
-			lines = list{object{{"meter", text(blank("meter"))}, {"per", number(1)}, {"unit", text(blank("label of one unit"))}, {"per_unit", text(blank("price of one unit, in the smallest unit of the currency"))}}}
+			lines = list{object{{"meter", text(sow.Blank("meter"))}, {"per", number(1)}, {"unit", text(sow.Blank("label of one unit"))}, {"per_unit", text(sow.Blank("price of one unit, in the smallest unit of the currency"))}}}
 		}
 		o.add("schedule", lines)
 		o.add("cap", object{{"amount", count(f.Cap.N, "cap, in the smallest unit")}})
@@ -376,7 +375,7 @@ func orElse(n money.Opt, usual int64) int64 {
 // or is a text, or the blank of that name.
 func or(s, name string) value {
 	if s == "" {
-		s = blank(name)
+		s = sow.Blank(name)
 	}
 	return text(s)
 }
@@ -386,13 +385,8 @@ func count(n int64, name string) value {
 	if n > 0 {
 		return number(n)
 	}
-	return text(blank(name))
+	return text(sow.Blank(name))
 }
-
-func blank(name string) string { return sow.Blank(name) }
-
-// Blanks are the blanks left in a document.
-func Blanks(v jcs.Value) []sow.BlankLeft { return sow.Blanks(v) }
 
 // WithID gives an unsigned version 1 without blanks the identifier its bytes
 // derive (4.1). The members keep their order and their values their bytes. It
@@ -407,7 +401,7 @@ func WithID(raw []byte) ([]byte, error) {
 		return nil, errors.New("draft: an identifier is made for version 1 alone")
 	case d.Get("signatures").Len() > 0:
 		return nil, errors.New("draft: the document is signed, and its identifier is not made again")
-	case len(Blanks(d.Value().Without("id"))) > 0:
+	case len(sow.Blanks(d.Value().Without("id"))) > 0:
 		return nil, errors.New("draft: there are blanks left, and what replaces them makes another identifier")
 	}
 	var o object

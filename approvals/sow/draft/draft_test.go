@@ -72,7 +72,7 @@ func TestMake(t *testing.T) {
 						t.Errorf("%s at %s: %s", x.Code, x.Member, x.Message)
 					}
 				}
-				if len(draft.Blanks(d.Value())) != 0 || d.ID() != d.Mint() || d.BlankSeat() != (kind != draft.Engagement) || d.Directed() != (kind == draft.Directed) {
+				if len(sow.Blanks(d.Value())) != 0 || d.ID() != d.Mint() || d.BlankSeat() != (kind != draft.Engagement) || d.Directed() != (kind == draft.Directed) {
 					t.Errorf("drafted as %s", raw)
 				}
 				if p, bad := d.Price(); !bad.OK() || p.Arrangement != a {
@@ -87,7 +87,7 @@ func TestMake(t *testing.T) {
 					t.Fatal(err)
 				}
 				d, found = sow.Read(raw, sow.Options{})
-				blanks := draft.Blanks(d.Value())
+				blanks := sow.Blanks(d.Value())
 				if len(blanks) < 5 || d.Get("id").Text() != sow.Blank("identifier, made by vault sow id") {
 					t.Errorf("blanks are %v", blanks)
 				}
