@@ -202,7 +202,7 @@ func Length(ms int64) string {
 	for _, u := range []struct {
 		ms        int64
 		one, many string
-	}{{span.Day, "day", "days"}, {3600000, "hour", "hours"}, {60000, "minute", "minutes"}, {1000, "second", "seconds"}} {
+	}{{span.Day, "day", "days"}, {span.Hour, "hour", "hours"}, {60000, "minute", "minutes"}, {1000, "second", "seconds"}} {
 		if n := ms / u.ms; n > 0 {
 			parts = append(parts, plural(n, u.one, u.many))
 			ms %= u.ms

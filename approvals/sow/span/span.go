@@ -10,8 +10,11 @@ import (
 	"time"
 )
 
-// Day is one day in milliseconds.
-const Day int64 = 86400000
+// Lengths in milliseconds.
+const (
+	Hour int64 = 3600000
+	Day        = 24 * Hour
+)
 
 // The faults a duration is refused for.
 var (
@@ -81,7 +84,7 @@ func scale(unit, last byte, clock bool) (int64, bool) {
 	case !clock && unit == 'D':
 		return Day, last == 0
 	case clock && unit == 'H':
-		return 3600000, last == 'T'
+		return Hour, last == 'T'
 	case clock && unit == 'M':
 		return 60000, last == 'T' || last == 'H'
 	case clock && unit == 'S':
@@ -113,22 +116,16 @@ func UTC(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T1
 
 // AddDays adds whole days to an instant, both in milliseconds. It stops at the
 // largest instant instead of wrapping.
-func AddDays(ms, days int64) int64 {
-	if days > (math.MaxInt64-max(ms, 0))/Day {
-		return math.MaxInt64
-	}
-	return ms + days*Day
-}
-
-// Hour is one hour in milliseconds.
-const Hour int64 = 3600000
+func AddDays(ms, days int64) int64 { return add(ms, days, Day) }
 
 // AddHours adds whole hours to an instant, as AddDays does days.
-func AddHours(ms, hours int64) int64 {
-	if hours > (math.MaxInt64-max(ms, 0))/Hour {
+func AddHours(ms, hours int64) int64 { return add(ms, hours, Hour) }
+
+func add(ms, n, unit int64) int64 {
+	if n > (math.MaxInt64-max(ms, 0))/unit {
 		return math.MaxInt64
 	}
-	return ms + hours*Hour
+	return ms + n*unit
 }
 
 // ReleaseAt is the instant at which a reservation is released (5.5.4).
