@@ -326,12 +326,7 @@ func (s *Signer) guardSeats(b journal.SoWSigned, a keys.Act, d *sow.Document) er
 	if b.Key == b.Counterparty {
 		return refuse(journal.CodeSelfDealing, "one key would sit on both seats")
 	}
-	seats := d.VerifySignatures(pins(b))
-	theirs := seats.Client
-	if b.Role == sow.Client {
-		theirs = seats.Provider
-	}
-	if b.Agreed != (theirs != nil) {
+	if b.Agreed != (d.VerifySignatures(pins(b)).Of(other(b.Role)) != nil) {
 		return refuse(codeNotAgreed, "the entry says otherwise about the other seat's signature than the document shows")
 	}
 	if b.Move == journal.MoveComplete {
@@ -600,11 +595,7 @@ func (s *Signer) signedHere(digest string) bool {
 
 // sealedIn says whether a seat's own signature stands in a document.
 func sealedIn(d *sow.Document, role, key string) bool {
-	seats := d.VerifySignatures(sow.Pins{Provider: key, Client: key})
-	if role == sow.Provider {
-		return seats.Provider != nil
-	}
-	return seats.Client != nil
+	return d.VerifySignatures(sow.Pins{Provider: key, Client: key}).Of(role) != nil
 }
 
 func sameCurrency(d *sow.Document, x *sow.Disputed) bool {
