@@ -17,7 +17,11 @@ import (
 	"vault/derive/envelope"
 )
 
-const ourAgent = "UDP4IIGSNLEY6ZF44DGNXQAEKM54BAPMP6G6VXRWHQHBSUSKHG32TEI7" // agent/assayer of the sample documents
+// Agents of the sample documents.
+const (
+	orreryAgent = "UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R" // agent/orrery, of owner/inkwell
+	ourAgent    = "UDP4IIGSNLEY6ZF44DGNXQAEKM54BAPMP6G6VXRWHQHBSUSKHG32TEI7" // agent/assayer
+)
 
 // sampleKey is the key of a label of the sample documents.
 func sampleKey(t testing.TB, label string) (ed25519.PrivateKey, string) {
@@ -145,7 +149,7 @@ func withRecord(b journal.SoWSigned) func(string) any {
 	return func(record string) any { b.Confirmation = record; return b }
 }
 
-// verifies checks a seat's signature over a document, under the seat's own key.
+// sealedBy checks a seat's signature over a document, under the seat's own key.
 func (d *desk) sealedBy(doc []byte, role, key, sig string) *sow.Document {
 	d.t.Helper()
 	parsed, err := sow.Parse(doc)
@@ -165,20 +169,25 @@ func (d *desk) sealedBy(doc []byte, role, key, sig string) *sow.Document {
 		pins = sow.Pins{Provider: key}
 	}
 	s := signed.VerifySignatures(pins)
-	if role == sow.Provider && s.Provider == nil || role == sow.Client && s.Client == nil {
+	if s.Of(role) == nil {
 		d.t.Fatalf("the signature does not verify: %+v", s)
 	}
 	return signed
 }
 
-// engaged is an agreed engagement of ours as the client, under an offer whose formation an agent may approve, and with the passkey.
-func engaged(t *testing.T) (d *desk, b *browser, inForce *sow.Document, body journal.SoWSigned) {
+// offered is a vault with a passkey, the sample offer with texts replaced, and the pin of its provider.
+func offered(t *testing.T, edits []string) (d *desk, b *browser, offer *sow.Document, pin keys.Permit) {
 	t.Helper()
 	d = open(t)
 	b = d.browse()
 	d.enrol()
-	offer := sowDoc(t, "standing-proposal", asserting, "provider owner/inkwell")
-	pin := d.pin("UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R", "owner/inkwell")
+	return d, b, sowDoc(t, "standing-proposal", edits, "provider owner/inkwell"), d.pin(orreryAgent, "owner/inkwell")
+}
+
+// engaged is an agreed engagement of ours as the client, under an offer whose formation an agent may approve, and with the passkey.
+func engaged(t *testing.T) (d *desk, b *browser, inForce *sow.Document, body journal.SoWSigned) {
+	t.Helper()
+	d, b, offer, pin := offered(t, asserting)
 	body, act := d.formed(offer, pin, nil)
 	answer := d.confirmed(journal.KindSoWSigned, act, withRecord(body))
 	signed := d.sealedBy(act.SoW.Document, sow.Client, d.pub.OwnerKey, answer.SoWSignature)
@@ -304,11 +313,7 @@ func TestLyingDeskAboutADocument(t *testing.T) {
 		{"without a ceremony", func(_ *desk, b *journal.SoWSigned, _ *keys.Act) { b.Confirmation = journal.HashOf(nil) }, "not_confirmed"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := open(t)
-			d.browse()
-			d.enrol()
-			offer := sowDoc(t, "standing-proposal", asserting, "provider owner/inkwell")
-			pin := d.pin("UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R", "owner/inkwell")
+			d, _, offer, pin := offered(t, asserting)
 			right, rightAct := d.formed(offer, pin, nil)
 			body, act := d.formed(offer, pin, nil)
 			tt.lie(d, &body, &act)
@@ -377,12 +382,8 @@ func TestAmendmentGuards(t *testing.T) {
 
 // TestAgentThenPerson wants the agent's own artefact first, over these bytes.
 func TestAgentThenPerson(t *testing.T) {
-	d := open(t)
-	d.browse()
-	d.enrol()
 	edits := append([]string{`"review_window_days": 7,`, `"review_window_days": 7, "approval": {"formation": "agent_then_person"},`}, asserting...)
-	offer := sowDoc(t, "standing-proposal", edits, "provider owner/inkwell")
-	pin := d.pin("UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R", "owner/inkwell")
+	d, _, offer, pin := offered(t, edits)
 	body, act := d.formed(offer, pin, nil)
 	try := body
 	try.Confirmation = journal.HashOf(nil)
@@ -414,11 +415,7 @@ var capped = append([]string{`"currency": "XCR",
 
 // TestPreauthorisation: exactly n times, within its limits, by its client, and no longer than it stands.
 func TestPreauthorisation(t *testing.T) {
-	d := open(t)
-	d.browse()
-	d.enrol()
-	offer := sowDoc(t, "standing-proposal", capped, "provider owner/inkwell")
-	pin := d.pin("UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R", "owner/inkwell")
+	d, _, offer, pin := offered(t, capped)
 	_, provider := sampleKey(t, "owner/inkwell")
 	row := permit.Preauthorisation{
 		Type: permit.TypePreauthorisation, V: 1, ID: "sp_0000000000000001", Client: d.clientID, SoW: offer.ID(), Version: 1, DocumentSHA256: "0x" + offer.Digest(),
@@ -711,7 +708,7 @@ func TestSeatIsNotExchanged(t *testing.T) {
 	}
 	d.must(journal.KindSeatOpened, journal.SeatOpened{Seat: 1, Key: key, Name: "Studio"}, keys.Act{})
 	offer := sowDoc(t, "standing-proposal", asserting, "provider owner/inkwell")
-	pin := d.pin("UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R", "owner/inkwell")
+	pin := d.pin(orreryAgent, "owner/inkwell")
 	body, act := d.formed(offer, pin, nil)
 	id, record := d.ask(journal.KindSoWSigned, act, withRecord(body))
 	act.Confirmation = id
@@ -726,13 +723,9 @@ func TestSeatIsNotExchanged(t *testing.T) {
 
 // TestBlockedKeySignsNothing: a block refuses and says so; it is lifted while the vault is open.
 func TestBlockedKeySignsNothing(t *testing.T) {
-	d := open(t)
-	d.browse()
-	d.enrol()
-	offer := sowDoc(t, "standing-proposal", asserting, "provider owner/inkwell")
-	pin := d.pin("UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R", "owner/inkwell")
+	d, _, offer, pin := offered(t, asserting)
 	_, provider := sampleKey(t, "owner/inkwell")
-	for _, key := range []string{provider, "UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R", ourAgent} {
+	for _, key := range []string{provider, orreryAgent, ourAgent} {
 		d.must(journal.KindSoWKeyBlocked, journal.SoWKeyBlocked{Key: key}, keys.Act{})
 		body, act := d.formed(offer, pin, nil)
 		body.Confirmation = journal.HashOf(nil)
