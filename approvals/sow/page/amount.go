@@ -62,9 +62,7 @@ func Decimal(n int64, scale int) string {
 // Money writes an amount of the smallest unit with its currency, as pages do.
 // Text of a currency the vault does not know is made plain.
 func Money(n int64, code string) string {
-	c := currency{code: code}
-	c.scale, c.known = scaleOf(code)
-	return String(c.amount(n))
+	return String(currencyOf(code).amount(n))
 }
 
 // Plain writes an amount as it is typed: no commas, no currency.
@@ -113,10 +111,9 @@ type currency struct {
 	known bool
 }
 
-func currencyOf(v jcs.Value) currency {
-	c := currency{code: v.Text()}
-	c.scale, c.known = scaleOf(c.code)
-	return c
+func currencyOf(code string) currency {
+	scale, known := scaleOf(code)
+	return currency{code, scale, known}
 }
 
 // number writes an amount without its currency.

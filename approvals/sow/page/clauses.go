@@ -187,7 +187,7 @@ func (w *walker) price() {
 	c := w.clause("price", "Price")
 	c.Grade = p.grade()
 	cur := p.get("currency")
-	w.money = currencyOf(cur.v)
+	w.money = currencyOf(cur.v.Text())
 	arrangement := p.get("arrangement")
 	c.fact("price.arrangement", "Arrangement", arrangement, at.text, arrangementMeans(arrangement.v.Text())...)
 	for _, r := range p.get("rates").items() {
@@ -518,7 +518,7 @@ func (w *walker) revisions() {
 	c.fact("revisions.count", "Included with each task", inc.get("count"), at.number)
 	c.fact("revisions.window", "Asked for within", inc.get("window_days"), func(a at) []Span { return a.count("day", "days") }, span1("of the finished task"))
 	flat := func(key string, name []Span, p at) {
-		cur := currencyOf(p.get("currency").v)
+		cur := currencyOf(p.get("currency").v.Text())
 		cur.scale, cur.known = micro, true
 		if cur.code == "" {
 			cur.known = false
@@ -755,7 +755,7 @@ func (w *walker) liability() {
 		w.say("liability.multiple", &c.Rows[len(c.Rows)-1])
 	}
 	if a := limit.get("amount"); a.there() {
-		cur := currencyOf(limit.get("currency").v)
+		cur := currencyOf(limit.get("currency").v.Text())
 		row := c.row("liability.amount", a, Row{Kind: Amount, Name: own("Each side is liable for at most"), Value: a.amount(cur)})
 		if x := limit.get("currency"); x.there() {
 			row.More = x.text()

@@ -78,12 +78,8 @@ const (
 // that differs is on one of its lines.
 func Compare(inForce, proposed *sow.Document, f Facts) *Comparison {
 	c := &Comparison{ID: code(proposed.ID()), InForce: inForce.Version(), Proposed: proposed.Version(), InForceDigest: inForce.Digest(), Digest: proposed.Digest()}
-	w := &walker{d: proposed, f: f, taken: map[string]bool{}, grades: map[string]sow.Grade{}}
-	for _, g := range proposed.Grades(f.Deployment) {
-		w.grades[g.Member] = g
-	}
-	k := comparer{w: w, old: inForce, new: proposed, money: [2]currency{
-		currencyOf(inForce.Get("price").Get("currency")), currencyOf(proposed.Get("price").Get("currency")),
+	k := comparer{w: newWalker(proposed, f), old: inForce, new: proposed, money: [2]currency{
+		currencyOf(inForce.Get("price").Get("currency").Text()), currencyOf(proposed.Get("price").Get("currency").Text()),
 	}}
 	groups := map[string][]Difference{}
 	changes := sow.Compare(inForce, proposed)
@@ -349,7 +345,7 @@ func (k *comparer) value(path string, v jcs.Value, side int) []Span {
 		case "amount", "per_task", "per_unit":
 			c := k.money[side]
 			if strings.HasPrefix(path, "liability.") {
-				c = currencyOf([]*sow.Document{k.old, k.new}[side].Get("liability").Get("cap").Get("currency"))
+				c = currencyOf([]*sow.Document{k.old, k.new}[side].Get("liability").Get("cap").Get("currency").Text())
 			}
 			out := c.amount(n)
 			if last == "per_task" {
@@ -407,8 +403,7 @@ func (k *comparer) effect(d *Difference, ch sow.Change) {
 	case ch.Order:
 		d.Effect = "the same entries, in another order"
 	case last == "grade":
-		order := []string{sow.Recorded, sow.Evidence, sow.Enforced}
-		was, is := slices.Index(order, ch.Old.Text()), slices.Index(order, ch.New.Text())
+		was, is := slices.Index(weakestFirst, ch.Old.Text()), slices.Index(weakestFirst, ch.New.Text())
 		switch {
 		case was < 0 || is < 0:
 			d.Effect, d.Warn = "the grade changes", true

@@ -13,12 +13,7 @@ import (
 // Of makes the page of a document. It blocks on nothing and never fails: what
 // is not as the specification says is shown as it stands.
 func Of(d *sow.Document, f Facts) *Page {
-	w := &walker{d: d, f: f, taken: map[string]bool{}, grades: map[string]sow.Grade{}}
-	for _, g := range d.Grades(f.Deployment) {
-		if _, ok := w.grades[g.Member]; !ok {
-			w.grades[g.Member] = g
-		}
-	}
+	w := newWalker(d, f)
 	p := &Page{ID: code(d.ID()), Version: d.Version(), Digest: d.Digest(), State: f.State}
 	p.Language = w.language()
 	// What a person gives and pays comes first, then how long, then who, then the work, then what guards it.

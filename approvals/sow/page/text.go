@@ -51,17 +51,10 @@ func (w *writer) pair(gutter int, name, value string) {
 		}
 		name = ""
 	}
-	for i, l := range out {
-		if i > 0 {
-			name = ""
-		}
-		w.line(strings.TrimRight(name+strings.Repeat(" ", gutter-utf8.RuneCountInString(name)+2), " ") + tail(name, gutter) + l)
+	for _, l := range out {
+		w.line(name + strings.Repeat(" ", gutter+2-utf8.RuneCountInString(name)) + l)
+		name = ""
 	}
-}
-
-// tail is the room between the gutter's text and the value.
-func tail(name string, gutter int) string {
-	return strings.Repeat(" ", gutter+2-utf8.RuneCountInString(strings.TrimRight(name, " ")))
 }
 
 func wrap(s string, room int) (out []string) {

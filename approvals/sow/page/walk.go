@@ -21,6 +21,14 @@ type walker struct {
 	out    []Clause
 }
 
+func newWalker(d *sow.Document, f Facts) *walker {
+	w := &walker{d: d, f: f, taken: map[string]bool{}, grades: map[string]sow.Grade{}}
+	for _, g := range d.Grades(f.Deployment) {
+		w.grades[g.Member] = g
+	}
+	return w
+}
+
 // at is a place in the document.
 type at struct {
 	w    *walker
@@ -290,15 +298,17 @@ func (c *Clause) remark(text ...Span) *Row {
 
 func span1(text string) Span { return Span{Text: text} }
 
+// weakestFirst are the grades in the order of what they hold.
+var weakestFirst = []string{sow.Recorded, sow.Evidence, sow.Enforced}
+
 // weakest is the weakest of several stated grades, nil for none.
 func weakest(grades []*Grade) *Grade {
-	order := []string{sow.Recorded, sow.Evidence, sow.Enforced}
 	var out *Grade
 	for _, g := range grades {
 		if g == nil {
 			continue
 		}
-		if out == nil || slices.Index(order, g.Shown()) < slices.Index(order, out.Shown()) {
+		if out == nil || slices.Index(weakestFirst, g.Shown()) < slices.Index(weakestFirst, out.Shown()) {
 			out = g
 		}
 	}
