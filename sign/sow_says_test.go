@@ -1,12 +1,8 @@
 package sign
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"vault/approvals/sow"
 )
 
 // TestPriceLine: a ceremony says of a bound whether it is for a month or for all of it.
@@ -18,15 +14,7 @@ func TestPriceLine(t *testing.T) {
 		"nothing":   {"no-charge-engagement", "nothing is charged."},
 	} {
 		t.Run(name, func(t *testing.T) {
-			raw, err := os.ReadFile(filepath.Join("..", "approvals", "sow", "testdata", "docs", c.sample+".json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := sow.Parse(raw)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := priceLine(d); !strings.HasSuffix(got, c.want) {
+			if got := priceLine(sowDoc(t, c.sample, nil)); !strings.HasSuffix(got, c.want) {
 				t.Errorf("got %q", got)
 			}
 		})
