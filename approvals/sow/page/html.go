@@ -65,7 +65,7 @@ func gradeHTML(g *Grade) string {
 		return `<span class="warn">` + spans(code(g.Stated)) + ` is no grade</span>`
 	}
 	class := g.Shown()
-	out := fmt.Sprintf(`<span class="%s">%s %s</span>`, class, shapes[class], Word(class))
+	out := fmt.Sprintf(`<span class="%s">%s %s</span>`, class, Shape(class), Word(class))
 	if g.Implied {
 		out += `<br><span class="c">not stated</span>`
 	}
@@ -132,18 +132,12 @@ func (p *Page) HTML() string {
 		h.put("</div>")
 	}
 	h.put("</div>\n<div class=\"bar\">")
-	for _, x := range []struct {
-		n    int
-		name string
-	}{{p.Bar.Enforced, "enforced"}, {p.Bar.Evidence, "evidence"}, {p.Bar.Recorded, "recorded"}} {
-		h.put(strings.Repeat(`<i class="`+x.name+`"></i>`, x.n))
+	for _, x := range p.Bar.Holdings() {
+		h.put(strings.Repeat(`<i class="`+x.Grade+`"></i>`, x.Clauses))
 	}
 	h.put(`</div><div class="keys">`)
-	for _, x := range []struct {
-		n           int
-		name, means string
-	}{{p.Bar.Enforced, "enforced", EnforcedMeans}, {p.Bar.Evidence, "evidence", EvidenceMeans}, {p.Bar.Recorded, "recorded", RecordedMeans}} {
-		h.put(fmt.Sprintf(`<div><span class="%s">%s %d %s</span> <span class="c">%s</span></div>`, x.name, shapes[x.name], x.n, x.name, x.means))
+	for _, x := range p.Bar.Holdings() {
+		h.put(fmt.Sprintf(`<div><span class="%s">%s %d %s</span> <span class="c">%s</span></div>`, x.Grade, Shape(x.Grade), x.Clauses, x.Grade, x.Means))
 	}
 	h.put("</div>\n")
 	if p.Bar.Differs {

@@ -70,6 +70,18 @@ const (
 	RecordedMeans = "a promise; no machine holds it"
 )
 
+// Holding is how many clauses a grade holds, and what that means.
+type Holding struct {
+	Grade   string
+	Clauses int
+	Means   string
+}
+
+// Holdings are what each grade holds, the firmest first.
+func (b Bar) Holdings() [3]Holding {
+	return [3]Holding{{sow.Enforced, b.Enforced, EnforcedMeans}, {sow.Evidence, b.Evidence, EvidenceMeans}, {sow.Recorded, b.Recorded, RecordedMeans}}
+}
+
 // Figure is one of the three facts that decide: what it costs at most, until
 // when, and how to get out.
 type Figure struct {
@@ -144,6 +156,19 @@ func Word(grade string) string {
 		return "Evidence"
 	case sow.Recorded:
 		return "Recorded"
+	}
+	return ""
+}
+
+// Shape is the grade's sign beside its word, "" for a grade there is none of.
+func Shape(grade string) string {
+	switch grade {
+	case sow.Enforced:
+		return "■"
+	case sow.Evidence:
+		return "◆"
+	case sow.Recorded:
+		return "○"
 	}
 	return ""
 }

@@ -9,21 +9,18 @@ import (
 // textWidth is where lines of ours are broken, in characters.
 const textWidth = 96
 
-// shapes are the signs of the grades for a terminal, beside their words.
-var shapes = map[string]string{"enforced": "■", "evidence": "◆", "recorded": "○"}
-
 // Line is the grade in one line: its sign and word, and what is earned where
 // that is less.
 func (g Grade) Line() string {
 	if !g.Known {
 		return String(code(g.Stated)) + " (not a grade)"
 	}
-	out := shapes[g.Shown()] + " " + Word(g.Shown())
+	out := Shape(g.Shown()) + " " + Word(g.Shown())
 	if g.Implied {
 		out += ", not stated in the document"
 	}
 	if g.Differs() {
-		out += ", earned here: " + shapes[g.Earned] + " " + Word(g.Earned)
+		out += ", earned here: " + Shape(g.Earned) + " " + Word(g.Earned)
 	}
 	return out
 }
@@ -119,9 +116,9 @@ func (p *Page) Text() string {
 		}
 	}
 	w.head("What holds it")
-	w.line(fmt.Sprintf("■ %d enforced, %s", p.Bar.Enforced, EnforcedMeans))
-	w.line(fmt.Sprintf("◆ %d evidence, %s", p.Bar.Evidence, EvidenceMeans))
-	w.line(fmt.Sprintf("○ %d recorded, %s", p.Bar.Recorded, RecordedMeans))
+	for _, x := range p.Bar.Holdings() {
+		w.line(fmt.Sprintf("%s %d %s, %s", Shape(x.Grade), x.Clauses, x.Grade, x.Means))
+	}
 	if p.Bar.Differs {
 		w.line(fmt.Sprintf("Earned here: %d enforced, %d evidence, %d recorded", p.Bar.EarnedEnforced, p.Bar.EarnedEvidence, p.Bar.EarnedRecorded))
 	}

@@ -47,7 +47,6 @@ var (
 	danger   = [3]uint8{0xa2, 0x26, 0x1e}
 	hair     = [3]uint8{0xcf, 0xd4, 0xcf}
 	grades   = map[string][3]uint8{sow.Enforced: {0x11, 0x69, 0x4a}, sow.Evidence: {0x2a, 0x56, 0x99}, sow.Recorded: {0x67, 0x5f, 0x53}}
-	shapes   = map[string]string{sow.Enforced: "■", sow.Evidence: "◆", sow.Recorded: "○"}
 	body     = style{"sans", 9.5, ink}
 	strong   = style{"bold", 9.5, ink}
 	quiet    = style{"sans", 9.5, ink2}
@@ -299,7 +298,7 @@ func (f *file) grade(g *page.Grade) []run {
 		return append(f.spans(style{"mono", 8, warn}, []page.Span{{Text: g.Stated, Outside: true}}), run{" is no grade", style{"sans", 8, warn}})
 	}
 	st := style{"sans", 9, grades[g.Shown()]}
-	out := []run{{shapes[g.Shown()] + " " + page.Word(g.Shown()), st}}
+	out := []run{{page.Shape(g.Shown()) + " " + page.Word(g.Shown()), st}}
 	if g.Implied {
 		out = append(out, run{"\nnot stated", caption})
 	}
@@ -447,13 +446,9 @@ func (f *file) bar(b page.Bar) {
 	}
 	var cells []cell
 	w := (right - left) / 3
-	for i, x := range []struct {
-		n     int
-		grade string
-		means string
-	}{{b.Enforced, sow.Enforced, page.EnforcedMeans}, {b.Evidence, sow.Evidence, page.EvidenceMeans}, {b.Recorded, sow.Recorded, page.RecordedMeans}} {
+	for i, x := range b.Holdings() {
 		at := left + float64(i)*w
-		cells = append(cells, f.cell(at, at+w-6, []run{{fmt.Sprintf("%s %d %s  ", shapes[x.grade], x.n, x.grade), style{"sans", 9, grades[x.grade]}}, {x.means, caption}}))
+		cells = append(cells, f.cell(at, at+w-6, []run{{fmt.Sprintf("%s %d %s  ", page.Shape(x.Grade), x.Clauses, x.Grade), style{"sans", 9, grades[x.Grade]}}, {x.Means, caption}}))
 	}
 	f.block(cells...)
 	if b.Differs {
