@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -135,9 +136,12 @@ func (n *newFlags) fields(template string, given func(string) bool) (draft.Field
 			*w.to = money.Some(w.n)
 		}
 	}
-	for _, name := range []string{"ceiling", "cap", "window-days", "per-hour", "per-day", "review-days", "months", "retention-days"} {
-		if given(name) && !n.positive(name) {
-			return f, usageError("--" + name + " is a whole number above 0")
+	for _, w := range []struct {
+		flag string
+		n    int64
+	}{{"ceiling", n.ceiling}, {"cap", n.limit}, {"window-days", n.window}, {"per-hour", n.perHour}, {"per-day", n.perDay}, {"review-days", n.days}, {"months", n.months}, {"retention-days", n.keep}} {
+		if given(w.flag) && w.n <= 0 {
+			return f, usageError("--" + w.flag + " is a whole number above 0")
 		}
 	}
 	for _, w := range []struct {
@@ -155,11 +159,6 @@ func (n *newFlags) fields(template string, given func(string) bool) (draft.Field
 	}
 	err := n.lists(&f)
 	return f, err
-}
-
-func (n *newFlags) positive(name string) bool {
-	return map[string]int64{"ceiling": n.ceiling, "cap": n.limit, "window-days": n.window, "per-hour": n.perHour, "per-day": n.perDay,
-		"review-days": n.days, "months": n.months, "retention-days": n.keep}[name] > 0
 }
 
 // lists reads the flags that stand for entries of lists.
@@ -199,9 +198,7 @@ func (n *newFlags) lists(f *draft.Fields) error {
 		if !ok {
 			return usageError("--meter is meter=amount/counts:label")
 		}
-		for _, m := range n.passThrough {
-			l.PassThrough = l.PassThrough || m == l.Meter
-		}
+		l.PassThrough = slices.Contains(n.passThrough, l.Meter)
 		f.Schedule = append(f.Schedule, l)
 	}
 	return nil
