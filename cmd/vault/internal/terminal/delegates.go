@@ -274,8 +274,17 @@ func (s *Surface) bringDelegate(ctx context.Context, args []string) error {
 // maxDelegate bounds a delegate's file, in bytes.
 const maxDelegate = 1 << 20
 
-// readDelegate reads a regular file. It opens no pipe or device.
 func readDelegate(name string) ([]byte, error) {
+	raw, err := readRegular(name, maxDelegate)
+	if err == nil && len(raw) > maxDelegate {
+		err = errors.New("it is larger than 1 MiB")
+	}
+	return raw, err
+}
+
+// readRegular reads a regular file, of one that is longer than most only one byte
+// more. It opens no pipe or device.
+func readRegular(name string, most int64) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return nil, err
@@ -287,11 +296,8 @@ func readDelegate(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := io.ReadAll(io.LimitReader(f, maxDelegate+1))
-	if err = errors.Join(err, f.Close()); err == nil && len(raw) > maxDelegate {
-		err = errors.New("it is larger than 1 MiB")
-	}
-	return raw, err
+	raw, err := io.ReadAll(io.LimitReader(f, most+1))
+	return raw, errors.Join(err, f.Close())
 }
 
 func (s *Surface) admit(ctx context.Context, args []string) error {

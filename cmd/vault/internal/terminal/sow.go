@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"vault/approvals"
 	"vault/approvals/sow"
+	"vault/approvals/sow/bundle"
 	reading "vault/approvals/sow/page"
 )
 
@@ -65,7 +64,7 @@ func (s *Surface) bring(ctx context.Context, args []string) error {
 	if len(args) != 1 {
 		return s.console.Print("Type the file after it.\n")
 	}
-	raw, err := readAgreement(args[0])
+	raw, err := readRegular(args[0], bundle.Max)
 	if err != nil {
 		return err
 	}
@@ -88,18 +87,6 @@ func (s *Surface) bring(ctx context.Context, args []string) error {
 		}
 	}
 	return s.console.Print(p.String())
-}
-
-func readAgreement(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if fi, err := f.Stat(); err != nil || !fi.Mode().IsRegular() {
-		return nil, errors.Join(errors.New("not a regular file"), err)
-	}
-	return io.ReadAll(io.LimitReader(f, 8<<20+1))
 }
 
 // agreement shows one, page by page, and takes one answer.
