@@ -4,7 +4,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"vault/approvals/receipt"
 	"vault/cmd/vault/internal/offline"
 	"vault/derive/confirm"
+	answers "vault/derive/confirm/answer"
 	"vault/derive/envelope"
 	"vault/internal/softkey"
 )
@@ -48,22 +48,11 @@ func confirmed(t *testing.T) (rcpt, card offline.Document, owner string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a struct {
-		Data   string `json:"authenticator_data"`
-		Client string `json:"client_data_json"`
-		Sig    string `json:"signature"`
-	}
-	if err := json.Unmarshal(passkey.Assert(c.ChallengeText(), "http://"+name+":40123", name), &a); err != nil {
+	a, err := answers.ParseAssertion(passkey.Assert(c.ChallengeText(), "http://"+name+":40123", name))
+	if err != nil {
 		t.Fatal(err)
 	}
-	bytes64 := func(s string) []byte {
-		b, err := base64.RawURLEncoding.DecodeString(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	record, err := confirm.NewRecord(c, bytes64(a.Data), bytes64(a.Client), bytes64(a.Sig))
+	record, err := confirm.NewRecord(c, a.AuthenticatorData, a.ClientDataJSON, a.Signature)
 	if err != nil {
 		t.Fatal(err)
 	}
