@@ -12,6 +12,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/span"
 	"vault/derive/jcs"
+	"vault/internal/samplekey"
 )
 
 // metered is an engagement by time and materials that is active, with the owner as the client.
@@ -75,7 +76,7 @@ func TestUnsignedVersions(t *testing.T) {
 	if len(before.ToClose) == 0 {
 		t.Fatal("the sample has no grant that stays open")
 	}
-	ruler, rulerKey := sampleKey(t, "agent/orrery")
+	ruler, rulerKey := samplekey.Of(t, "agent/orrery")
 	junk := parsed(t, without(t, amended(t, done, `"version":1,"volume"`, `"version":9,"volume"`, wickAgent, rulerKey, `"owner":"Assay House"`, `"owner":"Inkwell and friends"`).Raw(), "inputs"))
 	w.brought(junk.Raw())
 	raw := fmt.Appendf(nil, `{"verdict":"v1","role":"arbiter","engagement":%q,"dispute":"rec_7","disputed":{"currency":"XCR","amount":10},"split":{"provider":10,"client":0},`+
@@ -148,7 +149,7 @@ func TestOtherName(t *testing.T) {
 	w := owned(t)
 	a := w.pair("Buyer")
 	id, done := w.running()
-	key, text := sampleKey(t, "owner/inkwell")
+	key, text := samplekey.Of(t, "owner/inkwell")
 	act, err := sow.NewAct(sow.ActFields{Kind: sow.Termination, SoW: done.ID(), Version: 1, Document: done.Digest(), Role: sow.Provider, At: span.UTC(w.clock.Now()), Key: text, Ground: "cause", Reason: "unpaid"})
 	if err != nil {
 		t.Fatal(err)

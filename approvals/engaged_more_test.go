@@ -19,6 +19,7 @@ import (
 	"vault/approvals/sow/span"
 	"vault/derive/jcs"
 	"vault/derive/tag"
+	"vault/internal/samplekey"
 )
 
 // minted gives a document of ours the identifier that it derives.
@@ -498,7 +499,7 @@ func TestOfferToSomebodyElse(t *testing.T) {
 // delivery is a job manifest that the provider's agent has signed.
 func delivery(t testing.TB, task string, at int64) []byte {
 	t.Helper()
-	k, text := sampleKey(t, "agent/orrery")
+	k, text := samplekey.Of(t, "agent/orrery")
 	raw := `{"agent":"` + text + `","context_id":null,"format":"job-manifest-v1","job":"` + task + `","offering":"explainer-package","pieces":[{"digest":"sha256:` + strings.Repeat("0", 64) +
 		`","media_type":"text/plain","name":"script","ref":"r1","reused":false,"size":1,"step":"write-the-script"}],"produced_at":"` + span.UTC(at) + `","reused":{"of":1,"pieces":0},` +
 		`"revises":null,"task_id":"` + task + `","version":1}`
@@ -719,8 +720,8 @@ func TestAgentThenPersonOnTheDesk(t *testing.T) {
 		t.Fatalf("%s %v", status.Result, err)
 	}
 	doc := w.document(id, digest)
-	agentKey, _ := sampleKey(t, "agent/assayer")
-	wrong, _ := sampleKey(t, "agent/wick")
+	agentKey, _ := samplekey.Of(t, "agent/assayer")
+	wrong, _ := samplekey.Of(t, "agent/wick")
 	bring := func(req string, key ed25519.PrivateKey) submitted {
 		_, got := a.submit(approvals.SoWAsk{RequestID: req, Document: doc.Raw(), Intent: sow.SignatureText(ed25519.Sign(key, s.Versions[0].Intent)), IntentKey: ourAgent})
 		return got
@@ -783,7 +784,7 @@ func TestDeployment(t *testing.T) {
 // theirAct is an act of the other owner's.
 func theirAct(t testing.TB, d *sow.Document, label string, f sow.ActFields) []byte {
 	t.Helper()
-	k, text := sampleKey(t, label)
+	k, text := samplekey.Of(t, label)
 	f.SoW, f.Version, f.Document, f.Key, f.At = d.ID(), d.Version(), d.Digest(), text, span.UTC(time.Now().UnixMilli())
 	a, err := sow.NewAct(f)
 	if err != nil {
@@ -971,7 +972,7 @@ func TestRecordsBesideCount(t *testing.T) {
 func TestBlockedKey(t *testing.T) {
 	w := owned(t)
 	ctx := context.Background()
-	_, key := sampleKey(t, "owner/inkwell")
+	_, key := samplekey.Of(t, "owner/inkwell")
 	out := w.brought(offerOf(t).Raw())
 	w.pinKey(orreryAgent, "owner/inkwell")
 	if err := w.owner.BlockKey(ctx, key, "did not deliver"); err != nil {

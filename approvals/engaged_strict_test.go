@@ -12,6 +12,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/span"
+	"vault/internal/samplekey"
 )
 
 // records gives a document other signature records, as another copy of it.
@@ -58,7 +59,7 @@ func TestForgedCopies(t *testing.T) {
 		"as many as are read": records(t, done, func(l []map[string]any) []map[string]any {
 			out := []map[string]any{}
 			for range 32 {
-				_, key := sampleKey(t, "stranger/"+string(rune('a'+len(out))))
+				_, key := samplekey.Of(t, "stranger/"+string(rune('a'+len(out))))
 				out = append(out, map[string]any{"role": "client", "key": key, "signed_at": "2026-01-01T00:00:00Z", "sig": forged})
 			}
 			return out
@@ -83,7 +84,7 @@ func TestForgedFirst(t *testing.T) {
 	w.brought(records(t, done, func(l []map[string]any) []map[string]any {
 		out := []map[string]any{}
 		for i := range 32 {
-			_, key := sampleKey(t, "stranger/"+string(rune('a'+i)))
+			_, key := samplekey.Of(t, "stranger/"+string(rune('a'+i)))
 			out = append(out, map[string]any{"role": "provider", "key": key, "signed_at": "2026-01-01T00:00:00Z", "sig": sow.SignatureText(make([]byte, 64))})
 		}
 		return out
@@ -245,7 +246,7 @@ func TestLateVerdict(t *testing.T) {
 func TestClaimsInBundles(t *testing.T) {
 	w := owned(t)
 	id, done := w.running()
-	_, stranger := sampleKey(t, "owner/gable")
+	_, stranger := samplekey.Of(t, "owner/gable")
 	act, err := sow.NewAct(sow.ActFields{Kind: sow.Termination, SoW: done.ID(), Version: 1, Document: done.Digest(), Role: sow.Provider, At: "2026-11-01T09:00:00Z", Key: stranger, Ground: "convenience"})
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +262,7 @@ func TestClaimsInBundles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, provider := sampleKey(t, "owner/inkwell")
+	_, provider := samplekey.Of(t, "owner/inkwell")
 	r := bundle.Verify(b, bundle.Pins{Provider: provider, Client: w.owner.Status().Public.OwnerKey, Card: w.card()})
 	if !r.Valid || !r.Tied || len(b.Acts) != 0 || len(b.Confirmations) != 1 || len(b.Records) != 3 || r.Client != bundle.Confirmed {
 		t.Errorf("valid %v, tied %v, %d acts, %d confirmations, %d records, person %s: %v", r.Valid, r.Tied, len(b.Acts), len(b.Confirmations), len(b.Records), r.Client, r.Lines)
@@ -276,7 +277,7 @@ func TestStaleSignature(t *testing.T) {
 	w.pinKey(orreryAgent, "owner/inkwell")
 	v := w.formSoW(offer.Engagement, offer.Digest, w.clock.Now()-1000)
 	w.signSoW(approvals.OutcomeDone, v.ID, v.Digest, "countersign")
-	k, key := sampleKey(t, "owner/inkwell")
+	k, key := samplekey.Of(t, "owner/inkwell")
 	old, err := w.document(v.ID, v.Digest).WithSignature(sow.Provider, key, "2026-10-01T00:00:00Z", ed25519.Sign(k, signed.Signed()))
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -17,7 +16,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/span"
-	"vault/derive/envelope"
+	"vault/internal/samplekey"
 )
 
 const (
@@ -25,18 +24,6 @@ const (
 	ourAgent    = "UDP4IIGSNLEY6ZF44DGNXQAEKM54BAPMP6G6VXRWHQHBSUSKHG32TEI7" // agent/assayer
 	wickAgent   = "UAGG6JMDUZSDHSPRDQGLDKJMIMPWRT7E7UYU7PVAWDJRNC7URHN7ZEQR" // agent/wick
 )
-
-// sampleKey is the key of a label of the sample documents.
-func sampleKey(t testing.TB, label string) (ed25519.PrivateKey, string) {
-	t.Helper()
-	seed := sha256.Sum256([]byte("agent-sow-doc-test/" + label))
-	k := ed25519.NewKeyFromSeed(seed[:])
-	text, err := envelope.EncodeOwnerKey(k.Public().(ed25519.PublicKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k, text
-}
 
 func parsed(t testing.TB, raw []byte) *sow.Document {
 	t.Helper()
@@ -50,7 +37,7 @@ func parsed(t testing.TB, raw []byte) *sow.Document {
 // signAs adds a signature by a sample key.
 func signAs(t testing.TB, d *sow.Document, role, label string) *sow.Document {
 	t.Helper()
-	k, text := sampleKey(t, label)
+	k, text := samplekey.Of(t, label)
 	out, err := d.WithSignature(role, text, span.UTC(time.Now().UnixMilli()), ed25519.Sign(k, d.Signed()))
 	if err != nil {
 		t.Fatal(err)
@@ -169,7 +156,7 @@ func (w *world) engagement(id string) approvals.EngagementView {
 
 func (w *world) pinKey(agent, label string) {
 	w.t.Helper()
-	_, key := sampleKey(w.t, label)
+	_, key := samplekey.Of(w.t, label)
 	if err := w.owner.PinKey(context.Background(), approvals.PinAsk{Agent: agent, Key: key, Learned: "told"}); err != nil {
 		w.t.Fatal(err)
 	}
@@ -363,7 +350,7 @@ func TestTheWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, provider := sampleKey(t, "owner/inkwell")
+	_, provider := samplekey.Of(t, "owner/inkwell")
 	report := bundle.Verify(b, bundle.Pins{Provider: provider, Client: ours, Card: w.card()})
 	if !report.Valid || !report.Tied || len(b.Confirmations) != 3 || len(b.Acts) != 2 || len(b.Versions) != 2 || len(b.Records) != 2 {
 		t.Fatalf("%+v: %d confirmations, %d acts, %d versions, %d records", report, len(b.Confirmations), len(b.Acts), len(b.Versions), len(b.Records))

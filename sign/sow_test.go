@@ -3,7 +3,6 @@ package sign
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +13,7 @@ import (
 	"vault/approvals/permit"
 	"vault/approvals/sow"
 	"vault/approvals/sow/span"
-	"vault/derive/envelope"
+	"vault/internal/samplekey"
 )
 
 // Agents of the sample documents.
@@ -22,18 +21,6 @@ const (
 	orreryAgent = "UDSNJMCON5GRI6INILYVEY22J36ZGEHQMJXM454XEJJKFXDYLN672Z4R" // agent/orrery, of owner/inkwell
 	ourAgent    = "UDP4IIGSNLEY6ZF44DGNXQAEKM54BAPMP6G6VXRWHQHBSUSKHG32TEI7" // agent/assayer
 )
-
-// sampleKey is the key of a label of the sample documents.
-func sampleKey(t testing.TB, label string) (ed25519.PrivateKey, string) {
-	t.Helper()
-	seed := sha256.Sum256([]byte("agent-sow-doc-test/" + label))
-	k := ed25519.NewKeyFromSeed(seed[:])
-	text, err := envelope.EncodeOwnerKey(k.Public().(ed25519.PublicKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k, text
-}
 
 // sowDoc reads a sample document, with texts replaced, without signatures but those of the labels.
 func sowDoc(t testing.TB, name string, edits []string, signers ...string) *sow.Document {
@@ -68,7 +55,7 @@ func signedBy(t testing.TB, d *sow.Document, signers ...string) *sow.Document {
 	t.Helper()
 	for _, s := range signers {
 		role, label, _ := strings.Cut(s, " ")
-		k, text := sampleKey(t, label)
+		k, text := samplekey.Of(t, label)
 		var err error
 		if d, err = d.WithSignature(role, text, "2026-10-01T00:00:00Z", ed25519.Sign(k, d.Signed())); err != nil {
 			t.Fatal(err)
@@ -104,7 +91,7 @@ var asserting = []string{noQualifications, `"qualifications": [`}
 // pin pins a sample owner's key for an agent and returns the row with its MAC.
 func (d *desk) pin(agent, label string) keys.Permit {
 	d.t.Helper()
-	_, key := sampleKey(d.t, label)
+	_, key := samplekey.Of(d.t, label)
 	body, act := d.pinAct(agent, key)
 	answer := d.must(journal.KindSoWPinned, body, act)
 	return keys.Permit{Body: act.Permits[0].Body, MAC: answer.MACs[0]}
@@ -138,7 +125,7 @@ func (d *desk) formed(offer *sow.Document, pin keys.Permit, edit func(*sow.Fill)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	_, provider := sampleKey(d.t, "owner/inkwell")
+	_, provider := samplekey.Of(d.t, "owner/inkwell")
 	return journal.SoWSigned{
 		Engagement: engagementOf(doc), Move: journal.MoveCountersign, SoW: doc.ID(), Version: 1, DocumentSHA256: "0x" + doc.Digest(), Role: sow.Client,
 		Key: d.pub.OwnerKey, Counterparty: provider, Offer: "0x" + offer.Digest(), Authority: string(need), Approval: approval, By: "passkey",
@@ -216,7 +203,7 @@ func TestSeats(t *testing.T) {
 	if zero, _ := d.signer.SeatKey(t.Context(), 0); zero != d.pub.OwnerKey {
 		t.Errorf("seat 0 is %s, the owner key %s", zero, d.pub.OwnerKey)
 	}
-	_, wrong := sampleKey(t, "owner/gable")
+	_, wrong := samplekey.Of(t, "owner/gable")
 	d.refused("seat_not_next", journal.KindSeatOpened, journal.SeatOpened{Seat: 2, Key: key, Name: "Studio"}, keys.Act{})
 	d.refused("unknown_seat", journal.KindSeatOpened, journal.SeatOpened{Seat: 1, Key: wrong, Name: "Studio"}, keys.Act{})
 	d.must(journal.KindSeatOpened, journal.SeatOpened{Seat: 1, Key: key, Name: "Studio"}, keys.Act{})
@@ -230,7 +217,7 @@ func TestSeats(t *testing.T) {
 
 func TestPinGuard(t *testing.T) {
 	d := open(t)
-	_, key := sampleKey(t, "owner/inkwell")
+	_, key := samplekey.Of(t, "owner/inkwell")
 	body, act := d.pinAct("agent-1", key)
 	own, ownAct := d.pinAct("agent-1", d.pub.OwnerKey)
 	d.refused("signature_same_key_both_roles", journal.KindSoWPinned, own, ownAct)
@@ -239,7 +226,7 @@ func TestPinGuard(t *testing.T) {
 	d.refused("bad_permit", journal.KindSoWPinned, lie, act)
 	d.refused("bad_permit", journal.KindSoWPinned, body, keys.Act{})
 	d.must(journal.KindSoWPinned, body, act)
-	_, other := sampleKey(t, "owner/gable")
+	_, other := samplekey.Of(t, "owner/gable")
 	again, againAct := d.pinAct("agent-1", other)
 	behind := again
 	behind.Replaces = ""
@@ -250,7 +237,7 @@ func TestPinGuard(t *testing.T) {
 // TestLyingDeskAboutADocument has a row for each lie about a formation, beside the honest act, which is taken.
 func TestLyingDeskAboutADocument(t *testing.T) {
 	type lie func(d *desk, b *journal.SoWSigned, a *keys.Act)
-	gable := func(t testing.TB) string { _, k := sampleKey(t, "owner/gable"); return k }
+	gable := func(t testing.TB) string { _, k := samplekey.Of(t, "owner/gable"); return k }
 	redo := func(d *desk, b *journal.SoWSigned, a *keys.Act, edit func(*sow.Fill)) {
 		offer, err := sow.Parse(a.SoW.Offer)
 		if err != nil {
@@ -349,7 +336,7 @@ func TestAmendmentGuards(t *testing.T) {
 		}, "not_agreed"},
 		{"another version in force", func(_ *desk, _ *journal.SoWSigned, a *keys.Act) { a.SoW.InForce = a.SoW.Document }, "wrong_document"},
 		{"another counterparty", func(d *desk, b *journal.SoWSigned, a *keys.Act) {
-			_, b.Counterparty = sampleKey(d.t, "owner/gable")
+			_, b.Counterparty = samplekey.Of(d.t, "owner/gable")
 		}, "not_agreed"},
 		{"a lesser authority", func(_ *desk, b *journal.SoWSigned, _ *keys.Act) { b.Authority = "agent" }, "approval_authority_unmet"},
 		{"proposed, not approved", func(_ *desk, b *journal.SoWSigned, _ *keys.Act) { b.Move, b.Agreed = "propose", false }, "not_agreed"},
@@ -392,13 +379,13 @@ func TestAgentThenPerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent, _ := sampleKey(t, "agent/assayer")
+	agent, _ := samplekey.Of(t, "agent/assayer")
 	sig := sow.SignatureText(ed25519.Sign(agent, doc.Intent("formation")))
 	act.SoW.Intent = sig
 	// A signature that no entry says came before is not first.
 	d.refused("intent_missing", journal.KindSoWSigned, try, act)
 	d.must(journal.KindSoWIntent, journal.SoWIntent{Engagement: body.Engagement, DocumentSHA256: body.DocumentSHA256, Act: "formation", Key: ourAgent, Sig: sig, Client: d.clientID}, keys.Act{})
-	stranger, _ := sampleKey(t, "agent/wick")
+	stranger, _ := samplekey.Of(t, "agent/wick")
 	act.SoW.Intent = sow.SignatureText(ed25519.Sign(stranger, doc.Intent("formation")))
 	d.refused("intent_missing", journal.KindSoWSigned, try, act)
 	act.SoW.Intent = sow.SignatureText(ed25519.Sign(agent, doc.Intent("amendment")))
@@ -416,7 +403,7 @@ var capped = append([]string{`"currency": "XCR",
 // TestPreauthorisation: exactly n times, within its limits, by its client, and no longer than it stands.
 func TestPreauthorisation(t *testing.T) {
 	d, _, offer, pin := offered(t, capped)
-	_, provider := sampleKey(t, "owner/inkwell")
+	_, provider := samplekey.Of(t, "owner/inkwell")
 	row := permit.Preauthorisation{
 		Type: permit.TypePreauthorisation, V: 1, ID: "sp_0000000000000001", Client: d.clientID, SoW: offer.ID(), Version: 1, DocumentSHA256: "0x" + offer.Digest(),
 		ProviderKey: provider, Key: d.pub.OwnerKey, Agent: ourAgent, Owner: "Assay House", Currency: "XCR", MaxCommitted: 9000000, Times: 2,
@@ -519,7 +506,7 @@ func TestOfferOfOurs(t *testing.T) {
 	}
 	request := func(offer *sow.Document, assertions ...string) (journal.SoWSigned, keys.Act) {
 		d.clock.pass(1000)
-		client, key := sampleKey(t, "owner/gable")
+		client, key := samplekey.Of(t, "owner/gable")
 		doc, err := sow.Instance(offer, sow.Fill{Client: sow.Seat{Agent: "UAGG6JMDUZSDHSPRDQGLDKJMIMPWRT7E7UYU7PVAWDJRNC7URHN7ZEQR", Owner: "Gable"}, StartsAt: d.clock.Now(), Assertions: assertions})
 		if err != nil {
 			t.Fatal(err)
@@ -724,7 +711,7 @@ func TestSeatIsNotExchanged(t *testing.T) {
 // TestBlockedKeySignsNothing: a block refuses and says so; it is lifted while the vault is open.
 func TestBlockedKeySignsNothing(t *testing.T) {
 	d, _, offer, pin := offered(t, asserting)
-	_, provider := sampleKey(t, "owner/inkwell")
+	_, provider := samplekey.Of(t, "owner/inkwell")
 	for _, key := range []string{provider, orreryAgent, ourAgent} {
 		d.must(journal.KindSoWKeyBlocked, journal.SoWKeyBlocked{Key: key}, keys.Act{})
 		body, act := d.formed(offer, pin, nil)

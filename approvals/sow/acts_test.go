@@ -9,6 +9,7 @@ import (
 
 	"vault/approvals/sow"
 	"vault/derive/tag"
+	"vault/internal/samplekey"
 )
 
 var kinds = []sow.ActKind{sow.Denial, sow.Withdrawal, sow.Termination, sow.FormationRefusal, sow.Dispute, sow.Review, sow.Probe}
@@ -17,8 +18,8 @@ var kinds = []sow.ActKind{sow.Denial, sow.Withdrawal, sow.Termination, sow.Forma
 // no other act.
 func TestActs(t *testing.T) {
 	d := good(t, fixedFee)
-	k, _ := testKey(t, "owner/saltmarsh")
-	stranger, _ := testKey(t, "owner/gable")
+	k, _ := samplekey.Of(t, "owner/saltmarsh")
+	stranger, _ := samplekey.Of(t, "owner/gable")
 	seen := map[tag.Tag]bool{}
 	for _, kind := range kinds {
 		t.Run(string(kind), func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/span"
 	"vault/derive/jcs"
+	"vault/internal/samplekey"
 )
 
 // quiet reports findings that would let a reader miss what was changed: no
@@ -167,7 +168,7 @@ func TestMany(t *testing.T) {
 func TestBadRecords(t *testing.T) {
 	d := good(t, fixedFee)
 	keys := pins(t)
-	k, _ := testKey(t, "owner/copperline")
+	k, _ := samplekey.Of(t, "owner/copperline")
 	record := func(role, key, sig string) json.RawMessage {
 		return json.RawMessage(fmt.Sprintf(`{"role":%q,"key":%q,"signed_at":"2026-09-28T10:16:31Z","sig":%q}`, role, key, sig))
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"vault/approvals/sow"
-	"vault/derive/envelope"
+	"vault/internal/samplekey"
 )
 
 func hash(b []byte) string {
@@ -28,23 +28,10 @@ func doc(t testing.TB, name string) []byte {
 	return raw
 }
 
-// testKey derives a key pair of the documents from its label. It is not a key
-// of anybody's.
-func testKey(t testing.TB, label string) (ed25519.PrivateKey, string) {
-	t.Helper()
-	seed := sha256.Sum256([]byte("agent-sow-doc-test/" + label))
-	k := ed25519.NewKeyFromSeed(seed[:])
-	text, err := envelope.EncodeOwnerKey(k.Public().(ed25519.PublicKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k, text
-}
-
 // sign adds a seat's signature to a document.
 func sign(t testing.TB, d *sow.Document, role, label string) *sow.Document {
 	t.Helper()
-	k, text := testKey(t, label)
+	k, text := samplekey.Of(t, label)
 	out, err := d.WithSignature(role, text, "2026-10-01T00:00:00Z", ed25519.Sign(k, d.Signed()))
 	if err != nil {
 		t.Fatal(err)

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"vault/approvals/sow"
+	"vault/internal/samplekey"
 )
 
 // signed is an act about the fixed fee engagement, changed and then signed by
 // the owner of a label.
 func signed(t testing.TB, kind sow.ActKind, label string, change func(*sow.ActFields)) *sow.Act {
 	t.Helper()
-	k, key := testKey(t, label)
+	k, key := samplekey.Of(t, label)
 	f := act(t, kind)
 	f.Key = key
 	change(&f)

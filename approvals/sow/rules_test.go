@@ -15,6 +15,7 @@ import (
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
 	"vault/derive/jcs"
+	"vault/internal/samplekey"
 )
 
 // A rule is a number of the list of rules with what shows that it is kept: a
@@ -91,8 +92,8 @@ func priceOf(t testing.TB, name string) money.Price {
 
 // pins are the owners' keys of the fixed fee engagement.
 func pins(t testing.TB) sow.Pins {
-	_, p := testKey(t, "owner/copperline")
-	_, c := testKey(t, "owner/saltmarsh")
+	_, p := samplekey.Of(t, "owner/copperline")
+	_, c := samplekey.Of(t, "owner/saltmarsh")
 	return sow.Pins{Provider: p, Client: c}
 }
 
@@ -105,7 +106,7 @@ var everything = sow.Deployment{Scope: true, Inputs: true, DeliverableForm: true
 func offered(t testing.TB) (offer, instance *sow.Document, facts sow.FormationFacts) {
 	t.Helper()
 	offer = good(t, open)
-	_, key := testKey(t, "agent/teal")
+	_, key := samplekey.Of(t, "agent/teal")
 	instance, err := sow.Instance(offer, sow.Fill{
 		Client: sow.Seat{Agent: key, Owner: "Saltmarsh & Finch"}, StartsAt: ms(t, "2026-10-31T00:00:00Z"),
 		Locations:  map[string]string{"brand-assets": "https://brand.example"},
@@ -124,7 +125,7 @@ func offered(t testing.TB) (offer, instance *sow.Document, facts sow.FormationFa
 // act is a good act of a kind over the fixed fee engagement.
 func act(t testing.TB, kind sow.ActKind) sow.ActFields {
 	d := good(t, fixedFee)
-	_, key := testKey(t, "owner/saltmarsh")
+	_, key := samplekey.Of(t, "owner/saltmarsh")
 	f := sow.ActFields{Kind: kind, SoW: d.ID(), Version: d.Version(), Document: d.Digest(), Role: sow.Client, At: "2026-11-01T09:00:00Z", Key: key}
 	switch kind {
 	case sow.Denial:
@@ -649,7 +650,7 @@ var rules = slices.Concat(
 	}),
 	is(145, "provider_signature_stale", func(t *testing.T) sow.Findings {
 		offer, instance, _ := offered(t)
-		k, key := testKey(t, "owner/inkwell")
+		k, key := samplekey.Of(t, "owner/inkwell")
 		stale, err := instance.WithSignature(sow.Provider, key, "2026-10-21T00:00:00Z", ed25519.Sign(k, offer.Signed()))
 		if err != nil {
 			t.Fatal(err)

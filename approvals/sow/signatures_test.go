@@ -11,10 +11,11 @@ import (
 
 	"vault/approvals/sow"
 	"vault/derive/tag"
+	"vault/internal/samplekey"
 )
 
 func TestSignatureText(t *testing.T) {
-	k, _ := testKey(t, "owner/copperline")
+	k, _ := samplekey.Of(t, "owner/copperline")
 	// A message whose signature has both of the letters that differ.
 	var sig []byte
 	for i := 0; ; i++ {
@@ -191,9 +192,9 @@ func TestAuthority(t *testing.T) {
 // TestIntent: an agent's intent is for one version and one act.
 func TestIntent(t *testing.T) {
 	d := good(t, metered)
-	k, key := testKey(t, "agent/dray")
+	k, key := samplekey.Of(t, "agent/dray")
 	sig := sow.SignatureText(ed25519.Sign(k, d.Intent("formation")))
-	_, other := testKey(t, "agent/teal")
+	_, other := samplekey.Of(t, "agent/teal")
 	want := tag.AgentIntent.Message([]byte(`{"act":"formation","digest":"` + d.Digest() + `","id":"` + d.ID() + `","version":1}`))
 	if string(d.Intent("formation")) != string(want) || !d.VerifyIntent("formation", key, sig) {
 		t.Errorf("the intent is %q", d.Intent("formation"))

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,7 @@ import (
 
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
-	"vault/derive/envelope"
+	"vault/internal/samplekey"
 )
 
 // TestSoWVerifyParts: an act in a file of its own, and in a bundle, belongs to
@@ -34,17 +33,8 @@ func TestSoWVerifyParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key := func(label string) (ed25519.PrivateKey, string) {
-		seed := sha256.Sum256([]byte("agent-sow-doc-test/" + label))
-		k := ed25519.NewKeyFromSeed(seed[:])
-		text, err := envelope.EncodeOwnerKey(k.Public().(ed25519.PublicKey))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return k, text
-	}
 	terminate := func(label string) []byte {
-		k, text := key(label)
+		k, text := samplekey.Of(t, label)
 		a, err := sow.NewAct(sow.ActFields{Kind: sow.Termination, SoW: d.ID(), Version: 1, Document: d.Digest(), Role: sow.Client, At: "2026-11-01T09:00:00Z", Key: text, Ground: "convenience"})
 		if err != nil {
 			t.Fatal(err)
@@ -54,8 +44,8 @@ func TestSoWVerifyParts(t *testing.T) {
 		}
 		return a.Bytes()
 	}
-	_, provider := key("owner/copperline")
-	_, client := key("owner/saltmarsh")
+	_, provider := samplekey.Of(t, "owner/copperline")
+	_, client := samplekey.Of(t, "owner/saltmarsh")
 	whole, err := bundle.Encode(bundle.Bundle{Document: raw, Acts: [][]byte{terminate("owner/saltmarsh")}})
 	if err != nil {
 		t.Fatal(err)

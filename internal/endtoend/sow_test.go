@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
-	"crypto/sha256"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -18,7 +17,7 @@ import (
 	"vault/approvals"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
-	"vault/derive/envelope"
+	"vault/internal/samplekey"
 	"vault/internal/softkey"
 	"vault/sign"
 )
@@ -44,12 +43,7 @@ func sampleOffer(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seed := sha256.Sum256([]byte("agent-sow-doc-test/owner/inkwell"))
-	k := ed25519.NewKeyFromSeed(seed[:])
-	text, err := envelope.EncodeOwnerKey(k.Public().(ed25519.PublicKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k, text := samplekey.Of(t, "owner/inkwell")
 	if d, err = d.WithSignature(sow.Provider, text, "2026-10-01T00:00:00Z", ed25519.Sign(k, d.Signed())); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	"vault/derive/confirm"
+	"vault/internal/samplekey"
 )
 
 func failed(r *bundle.Result) (out []string) {
@@ -24,7 +25,7 @@ func failed(r *bundle.Result) (out []string) {
 func TestVerify(t *testing.T) {
 	w := newWorld(t)
 	both := bundle.Pins{Provider: w.provider, Client: w.client}
-	_, stranger := key(t, "owner/gable")
+	_, stranger := samplekey.Of(t, "owner/gable")
 	copied := func(role string, first bool) []byte { // the provider's record, with another role's label
 		return with(t, w.agreed, func(records []map[string]any) []map[string]any {
 			junk := map[string]any{}

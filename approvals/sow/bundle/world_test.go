@@ -13,7 +13,7 @@ import (
 
 	"vault/approvals/sow"
 	"vault/derive/confirm"
-	"vault/derive/envelope"
+	"vault/internal/samplekey"
 	"vault/internal/softkey"
 )
 
@@ -38,17 +38,6 @@ type world struct {
 	passkey          *softkey.Key
 }
 
-func key(t testing.TB, label string) (ed25519.PrivateKey, string) {
-	t.Helper()
-	seed := sha256.Sum256([]byte("agent-sow-doc-test/" + label))
-	k := ed25519.NewKeyFromSeed(seed[:])
-	text, err := envelope.EncodeOwnerKey(k.Public().(ed25519.PublicKey))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k, text
-}
-
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "testdata", "docs", name+".json"))
@@ -70,8 +59,8 @@ func document(t testing.TB, raw []byte) *sow.Document {
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, agreed: sample(t, "fixed-fee-engagement"), amendment: sample(t, "amendment-v2-proposal"), offer: sample(t, "standing-proposal"), passkey: softkey.New()}
-	_, w.provider = key(t, "owner/copperline")
-	_, w.client = key(t, "owner/saltmarsh")
+	_, w.provider = samplekey.Of(t, "owner/copperline")
+	_, w.client = samplekey.Of(t, "owner/saltmarsh")
 	w.act = w.signAct("owner/saltmarsh", func(*sow.ActFields) {})
 	w.evidence = w.confirm(confirm.SoWCountersign, sow.Client, document(t, w.agreed).Signed(), 7)
 	w.card = w.ownerCard("owner/saltmarsh")
@@ -82,7 +71,7 @@ func newWorld(t testing.TB) *world {
 func (w *world) signAct(label string, change func(*sow.ActFields)) []byte {
 	w.t.Helper()
 	d := document(w.t, w.agreed)
-	k, text := key(w.t, label)
+	k, text := samplekey.Of(w.t, label)
 	f := sow.ActFields{Kind: sow.Termination, SoW: d.ID(), Version: d.Version(), Document: d.Digest(), Role: sow.Client, At: "2026-11-01T09:00:00Z", Key: text, Ground: "convenience"}
 	change(&f)
 	a, err := sow.NewAct(f)
@@ -97,8 +86,8 @@ func (w *world) signAct(label string, change func(*sow.ActFields)) []byte {
 
 func (w *world) ownerCard(label string) *confirm.OwnerCard {
 	w.t.Helper()
-	k, owner := key(w.t, label)
-	_, log := key(w.t, "log")
+	k, owner := samplekey.Of(w.t, label)
+	_, log := samplekey.Of(w.t, "log")
 	cose, err := confirm.ParseKey(w.passkey.COSE())
 	if err != nil {
 		w.t.Fatal(err)
@@ -152,7 +141,7 @@ func (w *world) confirm(kind confirm.Kind, role string, over []byte, seq int64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, log := key(t, "log")
+	k, log := samplekey.Of(t, "log")
 	says := confirm.Statement{Vault: vaultID, Instance: instance, RecordDigest: record.Digest(), Seq: seq, Head: "0x" + hex.EncodeToString(sum[:]), At: when + 5000, Passkey: cose, LogKey: log}
 	message, err := says.SigningBytes()
 	if err != nil {
