@@ -182,23 +182,12 @@ func (d *Desk) DraftSoW(context.Context, []byte) (approvals.Imported, error) {
 	return d.SoW.Brought, err
 }
 
-func (d *Desk) bound(name string) (approvals.Outcome, error) {
-	err := d.call(name)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	out := d.Outcome
-	if out.Code == "" {
-		out.Code = "done"
-	}
-	return out, err
-}
-
 // SignSoW implements [approvals.Owner].
 func (d *Desk) SignSoW(_ context.Context, s approvals.Signing) (approvals.Outcome, error) {
 	d.mu.Lock()
 	d.SoW.Signed = append(d.SoW.Signed, s)
 	d.mu.Unlock()
-	return d.bound("sign sow " + s.Move)
+	return d.confirmed("sign sow " + s.Move)
 }
 
 // ActOn implements [approvals.Owner].
@@ -206,7 +195,7 @@ func (d *Desk) ActOn(_ context.Context, a approvals.ActAsk) (approvals.Outcome, 
 	d.mu.Lock()
 	d.SoW.Acts = append(d.SoW.Acts, a)
 	d.mu.Unlock()
-	return d.bound("act " + string(a.Kind))
+	return d.confirmed("act " + string(a.Kind))
 }
 
 // DeclineSoW implements [approvals.Owner].
@@ -229,7 +218,7 @@ func (d *Desk) Preauthorise(_ context.Context, p approvals.Preauthorisation) (ap
 	d.mu.Lock()
 	d.SoW.Allowed = append(d.SoW.Allowed, p)
 	d.mu.Unlock()
-	return d.bound("preauthorise")
+	return d.confirmed("preauthorise")
 }
 
 // EndPreauthorisation implements [approvals.Owner].
