@@ -252,27 +252,8 @@ func (p *activityPage) export(u *UI, format string) {
 }
 
 func (p *activityPage) receipt(u *UI, seq uint64) {
-	var path string
-	u.run("", func(ctx context.Context) error {
-		b, err := u.owner.Receipt(ctx, seq)
-		if err != nil {
-			return err
-		}
-		w, at, err := u.opts.Export(fmt.Sprintf("vault-receipt-%d.json", seq))
-		if err != nil {
-			return err
-		}
-		path = at
-		if _, err := w.Write(b); err != nil {
-			w.Close()
-			return err
-		}
-		return w.Close()
-	}, func(err error) {
-		if err == nil {
-			u.banner = &banner{parts.Calm, "export", "The receipt was exported", "It is in " + safe(path) + ". Others can check it with “vault verify”, without this vault."}
-		}
-	})
+	u.export(fmt.Sprintf("vault-receipt-%d.json", seq), "The receipt was exported", "Others can check it with “vault verify”, without this vault.",
+		func(ctx context.Context) ([]byte, error) { return u.owner.Receipt(ctx, seq) })
 }
 
 // field returns a field of an entry by name.

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -427,28 +426,6 @@ func (p *delegatesPage) bounds(u *UI, d approvals.DelegateView) fyne.CanvasObjec
 	add("Delegate hash", mono(d.Hash))
 	add("Its own label", mono(d.DelegateID))
 	return parts.Column(0, append(out, parts.Space(0, 12), parts.Column(4, list...))...)
-}
-
-// export writes a document of the desk's into a file of the owner's.
-func (u *UI) export(name, what, more string, get func(context.Context) ([]byte, error)) {
-	said := &banner{tone: parts.Calm, icon: "export", what: what}
-	u.run("", func(ctx context.Context) error {
-		b, err := get(ctx)
-		if err != nil {
-			return err
-		}
-		w, at, err := u.opts.Export(name)
-		if err != nil {
-			return err
-		}
-		said.more = "It is in " + safe(at) + ". " + more
-		_, err = w.Write(b)
-		return errors.Join(err, w.Close())
-	}, func(err error) {
-		if err == nil {
-			u.banner = said
-		}
-	})
 }
 
 func (p *delegatesPage) exportRecord(u *UI, m approvals.MintView) {

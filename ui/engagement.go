@@ -558,47 +558,24 @@ func (p *engagementsPage) deployed(u *UI, v *approvals.EngagementView) fyne.Canv
 
 // export writes the bundle of an engagement.
 func (p *engagementsPage) export(u *UI, id string) {
-	p.write(u, "vault-engagement.json", func(ctx context.Context) ([]byte, error) { return u.owner.ExportSoW(ctx, id, "") },
-		"The bundle was exported", "Others can check it with “vault verify”, without this vault.")
+	u.export("vault-engagement.json", "The bundle was exported", "Others can check it with “vault verify”, without this vault.",
+		func(ctx context.Context) ([]byte, error) { return u.owner.ExportSoW(ctx, id, "") })
 }
 
 // file writes the page of a version as a file.
 func (p *engagementsPage) file(u *UI, v *approvals.EngagementView, x approvals.VersionView, kind string) {
 	view := *v
-	p.write(u, fmt.Sprintf("vault-contract-version-%d.%s", x.Version, kind), func(context.Context) ([]byte, error) {
-		d, err := u.readContract(view, x.Digest)
-		if err != nil {
-			return nil, err
-		}
-		if kind == "pdf" {
-			return pdf.Page(d.page)
-		}
-		return []byte(d.page.HTML()), nil
-	}, "The page was exported", "It shows what the vault showed you, with the digest of the document on every page.")
-}
-
-func (p *engagementsPage) write(u *UI, name string, make func(context.Context) ([]byte, error), what, more string) {
-	var path string
-	u.run("", func(ctx context.Context) error {
-		b, err := make(ctx)
-		if err != nil {
-			return err
-		}
-		w, at, err := u.opts.Export(name)
-		if err != nil {
-			return err
-		}
-		path = at
-		if _, err := w.Write(b); err != nil {
-			w.Close()
-			return err
-		}
-		return w.Close()
-	}, func(err error) {
-		if err == nil {
-			u.banner = &banner{parts.Calm, "export", what, "It is in " + safe(path) + ". " + more}
-		}
-	})
+	u.export(fmt.Sprintf("vault-contract-version-%d.%s", x.Version, kind), "The page was exported", "It shows what the vault showed you, with the digest of the document on every page.",
+		func(context.Context) ([]byte, error) {
+			d, err := u.readContract(view, x.Digest)
+			if err != nil {
+				return nil, err
+			}
+			if kind == "pdf" {
+				return pdf.Page(d.page)
+			}
+			return []byte(d.page.HTML()), nil
+		})
 }
 
 // dropped takes files that were dropped on the window, one after the other.

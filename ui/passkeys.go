@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,21 +137,15 @@ func (u *UI) enrol(other bool, then func(code string)) {
 }
 
 func (u *UI) exportCard() {
-	var path string
 	said := &banner{tone: parts.Calm, icon: "export", what: "The owner card was exported"}
 	u.confirm(func() (approvals.Outcome, error) {
 		b, out, err := u.owner.ExportCard(u.ctx)
 		if err != nil || out.Code != "done" {
 			return out, err
 		}
-		w, at, err := u.opts.Export("vault-owner-card.json")
-		if err != nil {
-			return out, err
-		}
-		path = at
-		_, err = w.Write(b)
-		if err = errors.Join(err, w.Close()); err == nil {
-			said.more = "It is in " + safe(path) + ". Give it to those who check what you confirm, by a way they trust to be yours."
+		at, err := u.save("vault-owner-card.json", b)
+		if err == nil {
+			said.more = "It is in " + safe(at) + ". Give it to those who check what you confirm, by a way they trust to be yours."
 		}
 		return out, err
 	}, said, nil)

@@ -16,6 +16,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"io"
 	"reflect"
 	"sync"
@@ -388,6 +389,33 @@ func (u *UI) button(kind parts.Kind, icon, label string, tap func()) *parts.Butt
 	})
 	b.Watch(u)
 	return b
+}
+
+// save writes bytes into a file of the owner's and says where it is.
+func (u *UI) save(name string, b []byte) (string, error) {
+	w, at, err := u.opts.Export(name)
+	if err != nil {
+		return "", err
+	}
+	_, err = w.Write(b)
+	return at, errors.Join(err, w.Close())
+}
+
+// export writes a document of the desk's into a file of the owner's, and says so.
+func (u *UI) export(name, what, more string, get func(context.Context) ([]byte, error)) {
+	var at string
+	u.run("", func(ctx context.Context) error {
+		b, err := get(ctx)
+		if err != nil {
+			return err
+		}
+		at, err = u.save(name, b)
+		return err
+	}, func(err error) {
+		if err == nil {
+			u.banner = &banner{parts.Calm, "export", what, "It is in " + safe(at) + ". " + more}
+		}
+	})
 }
 
 // run does something that may block, with words for the meantime, and shows what
