@@ -1,7 +1,6 @@
 package sow
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -117,7 +116,7 @@ func NewAct(f ActFields) (*Act, error) {
 			}
 			list = append(list, i.canonical())
 		}
-		o.set("inputs", append(append([]byte{'['}, bytes.Join(list, []byte{','})...), ']'))
+		o.set("inputs", listOf(list...))
 	}
 	return ParseAct(o.canonical())
 }

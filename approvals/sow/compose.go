@@ -63,6 +63,11 @@ func without(v jcs.Value, size int, names ...string) []byte {
 	return append(out, '}')
 }
 
+// listOf writes a list of values that are in RFC 8785 form.
+func listOf(values ...[]byte) []byte {
+	return append(append([]byte{'['}, bytes.Join(values, []byte{','})...), ']')
+}
+
 func textList(list []string) []byte {
 	out := []byte{'['}
 	for i, s := range list {
@@ -89,15 +94,8 @@ func (d *Document) WithSignature(role, key, signedAt string, sig []byte) (*Docum
 	r.text("key", key)
 	r.text("signed_at", signedAt)
 	r.text("sig", SignatureText(sig))
-	out := []byte{'['}
-	for i, s := range append(list, r.canonical()) {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		out = append(out, s...)
-	}
 	o := objectOf(d.v)
-	o.set("signatures", append(out, ']'))
+	o.set("signatures", listOf(append(list, r.canonical())...))
 	return Parse(o.canonical())
 }
 
@@ -138,7 +136,7 @@ func Join(copies ...*Document) (*Document, error) {
 	if len(list) > maxRecords {
 		list = list[:maxRecords]
 	}
-	joined := append(append([]byte{'['}, bytes.Join(list, []byte{','})...), ']')
+	joined := listOf(list...)
 	if bytes.Equal(joined, copies[0].v.Get("signatures").Canonical()) {
 		return copies[0], nil
 	}

@@ -247,8 +247,7 @@ func Instance(offer *Document, f Fill) (*Document, error) {
 	}
 	if f.Approval != nil {
 		cc := objectOf(offer.v.Get("change_control"))
-		list := append([]byte{'['}, f.Approval.canonical()...)
-		cc.set("approvals", append(list, ']'))
+		cc.set("approvals", listOf(f.Approval.canonical()))
 		o.set("change_control", cc.canonical())
 	}
 	o.text("id", mint(o.canonical()))
@@ -304,7 +303,7 @@ func located(inputs jcs.Value, where map[string]string) ([]byte, error) {
 	if used != len(where) {
 		return nil, errors.New("complete offer: a location is given for an input the offer does not have")
 	}
-	return append(append([]byte{'['}, bytes.Join(list, []byte{','})...), ']'), nil
+	return listOf(list...), nil
 }
 
 // CheckInstance compares a completed document with its offer and names every

@@ -74,13 +74,6 @@ func VerifyVerdict(v jcs.Value) *Finding {
 func BasisDigest(ids []string) string {
 	list := slices.Clone(ids)
 	slices.SortFunc(list, jcs.CompareUTF16)
-	buf := []byte{'['}
-	for i, id := range list {
-		if i > 0 {
-			buf = append(buf, ',')
-		}
-		buf = jcs.AppendString(buf, id)
-	}
-	sum := sha256.Sum256(append(buf, ']'))
+	sum := sha256.Sum256(textList(list))
 	return hex.EncodeToString(sum[:])
 }
