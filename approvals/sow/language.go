@@ -90,11 +90,12 @@ func (c *checker) language(v jcs.Value, path string) {
 // written compares the language with the texts that are known (4.3), where
 // somebody says which are.
 func (c *checker) written(d *Document, known Languages) {
-	l, ok := d.Language()
-	if !ok || known == nil {
+	if known == nil {
 		return
 	}
-	if f := known.Check(l); f != nil {
-		c.push(*f)
+	if l, ok := d.Language(); ok {
+		if f := known.Check(l); f != nil {
+			c.push(*f)
+		}
 	}
 }

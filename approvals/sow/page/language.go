@@ -1,8 +1,6 @@
 package page
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -60,12 +58,9 @@ func (w *walker) language() Language {
 		return out
 	}
 	out.Banner = ", which this vault does not know. Its signed fields are shown as they are, without sentences."
-	if t := w.f.LanguageText; len(t) > 0 {
-		sum := sha256.Sum256(t)
-		if hex.EncodeToString(sum[:]) == l.SHA256 && w.d.CheckLanguageText(t) == nil {
-			out.Text = string(t)
-			out.Banner = ". The text that was brought has the hash that was signed and stands at the end; the signed fields are shown as they are."
-		}
+	if t := w.f.LanguageText; len(t) > 0 && w.d.CheckLanguageText(t) == nil {
+		out.Text = string(t)
+		out.Banner = ". The text that was brought has the hash that was signed and stands at the end; the signed fields are shown as they are."
 	}
 	return out
 }
