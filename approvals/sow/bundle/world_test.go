@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"vault/approvals/sow"
 	"vault/derive/confirm"
+	"vault/derive/confirm/answer"
 	"vault/internal/samplekey"
 	"vault/internal/softkey"
 )
@@ -118,22 +118,11 @@ func (w *world) confirm(kind confirm.Kind, role string, over []byte, seq int64) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	var a struct {
-		Data   string `json:"authenticator_data"`
-		Client string `json:"client_data_json"`
-		Sig    string `json:"signature"`
-	}
-	if err := json.Unmarshal(w.passkey.Assert(c.ChallengeText(), "http://"+page+":40123", page), &a); err != nil {
+	a, err := answer.ParseAssertion(w.passkey.Assert(c.ChallengeText(), "http://"+page+":40123", page))
+	if err != nil {
 		t.Fatal(err)
 	}
-	plain := func(s string) []byte {
-		b, err := base64.RawURLEncoding.DecodeString(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	record, err := confirm.NewRecord(c, plain(a.Data), plain(a.Client), plain(a.Sig))
+	record, err := confirm.NewRecord(c, a.AuthenticatorData, a.ClientDataJSON, a.Signature)
 	if err != nil {
 		t.Fatal(err)
 	}
