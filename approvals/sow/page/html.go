@@ -104,7 +104,7 @@ func (p *Page) HTML() string {
 	h.put(fmt.Sprintf("<div class=\"c\">%s, version %s<br>sha256 of the signed bytes <span class=\"k\">%s</span></div>\n", spans(p.ID), Number(p.Version), esc(p.Digest)))
 	h.put(`<div class="parties">`)
 	for _, part := range p.Parties {
-		h.put(`<div class="box"><div class="c">` + esc(titled(part.Role)+", "+part.Duty) + "</div>")
+		h.put(`<div class="box"><div class="c">` + esc(part.Heading()) + "</div>")
 		if part.Blank {
 			h.put("<b>The seat is open</b>")
 		} else {

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"strings"
+
 	"vault/approvals/sow"
 )
 
@@ -54,6 +56,9 @@ type Party struct {
 	// Person is what is known of a person's confirmation beside the signature.
 	Person string
 }
+
+// Heading is the role and what it does: "Provider, does the work".
+func (p Party) Heading() string { return strings.ToUpper(p.Role[:1]) + p.Role[1:] + ", " + p.Duty }
 
 // Bar counts the clauses by what holds them (section 3).
 type Bar struct {

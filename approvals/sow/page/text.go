@@ -89,7 +89,7 @@ func (p *Page) Text() string {
 		w.line(s)
 	}
 	for _, part := range p.Parties {
-		w.head(titled(part.Role) + ", " + part.Duty)
+		w.head(part.Heading())
 		if part.Blank {
 			w.line("the seat is open")
 		} else {
@@ -172,8 +172,6 @@ func named(list []Span) string {
 	}
 	return b.String()
 }
-
-func titled(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (w *writer) row(r Row) {
 	const gutter = 30

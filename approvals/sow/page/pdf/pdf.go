@@ -347,7 +347,7 @@ func (f *file) page(p *page.Page) {
 	var cells []cell
 	for i, part := range p.Parties {
 		x := []float64{left, mid + 8}[i]
-		runs := f.own(caption, strings.ToUpper(part.Role[:1])+part.Role[1:]+", "+part.Duty+"\n")
+		runs := f.own(caption, part.Heading()+"\n")
 		if part.Blank {
 			runs = append(runs, f.own(strong, "The seat is open")...)
 		} else {
