@@ -37,10 +37,11 @@ func (p openedPage) Begin(ctx context.Context, rpID string) (string, error) {
 
 // Run implements sign.Page.
 func (p openedPage) Run(ctx context.Context, t sign.PageTask, notify func(keys.Step)) ([]byte, error) {
-	task := ceremony.Task{Context: t.Context, Challenge: t.Challenge, Ends: t.Ends, Credentials: []ceremony.Credential{}}
+	task := ceremony.Task{Ends: t.Ends, Credentials: []ceremony.Credential{}}
 	if t.Enrol != nil {
-		task = ceremony.Task{Enrol: &ceremony.Enrol{Challenge: t.Challenge, UserID: t.Enrol.UserID, Name: t.Enrol.Name, Says: t.Enrol.Says},
-			Ends: t.Ends, Credentials: []ceremony.Credential{}}
+		task.Enrol = &ceremony.Enrol{Challenge: t.Challenge, UserID: t.Enrol.UserID, Name: t.Enrol.Name, Says: t.Enrol.Says}
+	} else {
+		task.Context, task.Challenge = t.Context, t.Challenge
 	}
 	for _, c := range t.Credentials {
 		task.Credentials = append(task.Credentials, ceremony.Credential{ID: c.ID, Transports: c.Transports})
