@@ -80,6 +80,7 @@ func (p *pause) toConfirm(id, label string, state approvals.CeremonyState) fyne.
 	return w
 }
 
+// toEnds scrolls every view to its end.
 func toEnds(w fyne.Window) {
 	for _, v := range uiwalk.All[*parts.Scroll](w.Canvas().Content()) {
 		v.Inner.ScrollToBottom()
@@ -286,16 +287,23 @@ func TestPolicyIsTightenedAndLoosened(t *testing.T) {
 	contains(t, p.root(), "The passkey was not used")
 }
 
-func TestFirstRunOffersPasskeyForEveryApproval(t *testing.T) {
-	p := newPause(t, fakedesk.Empty())
+// toWords goes through the first run up to the button after which the words are written down, and returns the window.
+func (p *pause) toWords() fyne.Window {
+	p.t.Helper()
 	w := p.ui.Window()
 	p.wait()
-	test.Tap(choice(t, w, "Keyring and passphrase"))
-	test.Tap(confirm(t, w))
+	test.Tap(choice(p.t, w, "Keyring and passphrase"))
+	test.Tap(confirm(p.t, w))
 	p.wait()
-	press(t, p.root(), "Use these names")
+	press(p.t, p.root(), "Use these names")
 	p.wait()
-	test.Tap(choice(t, w, "Write the words down now"))
+	test.Tap(choice(p.t, w, "Write the words down now"))
+	return w
+}
+
+func TestFirstRunOffersPasskeyForEveryApproval(t *testing.T) {
+	p := newPause(t, fakedesk.Empty())
+	w := p.toWords()
 	test.Tap(confirm(t, w))
 	p.desk.Set(func(d *fakedesk.Desk) { d.Stat = fakedesk.Fresh().Stat })
 	p.wait()

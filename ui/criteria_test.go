@@ -124,10 +124,7 @@ func readAll(w fyne.Window) {
 		w.Content().Refresh()
 		b.ScrollTo(1 << 30)
 	}
-	for _, v := range uiwalk.All[*parts.Scroll](w.Canvas().Content()) {
-		v.Inner.ScrollToBottom()
-		v.Inner.OnScrolled(v.Inner.Offset)
-	}
+	toEnds(w)
 }
 
 // choose selects a row and confirms it, with the step that an option needs.

@@ -447,14 +447,7 @@ func TestActivityCountsWhatWasRead(t *testing.T) {
 // Between the last step of the first run and the page about passkeys no other page is shown.
 func TestFirstRunDoesNotFlashTheInbox(t *testing.T) {
 	p := newPause(t, fakedesk.Empty())
-	w := p.ui.Window()
-	p.wait()
-	test.Tap(choice(t, w, "Keyring and passphrase"))
-	test.Tap(confirm(t, w))
-	p.wait()
-	press(t, p.root(), "Use these names")
-	p.wait()
-	test.Tap(choice(t, w, "Write the words down now"))
+	w := p.toWords()
 	p.during(func() { test.Tap(confirm(t, w)) }, nil)
 	p.desk.Set(func(d *fakedesk.Desk) { d.Stat = fakedesk.Fresh().Stat }) // made, and the call has not returned
 	contains(t, p.root(), "Look at the secret window")
