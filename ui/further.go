@@ -72,8 +72,12 @@ func (p *settingsPage) socketRows(u *UI, with func(string, fyne.CanvasObject) fy
 }
 
 func (p *settingsPage) askSocket(u *UI) {
-	p.asking, p.question = "new socket", nil
-	p.field = parts.NewField("", "Name of the account, or its user id", userMost)
+	p.askField(u, "new socket", parts.NewField("", "Name of the account, or its user id", userMost))
+}
+
+// askField opens the form with one field that asking names, and gives the field the keyboard.
+func (p *settingsPage) askField(u *UI, asking string, f *parts.Field) {
+	p.asking, p.question, p.field = asking, nil, f
 	p.field.Watch(u)
 	p.field.OnChanged = func(string) { u.rebuild() }
 	p.gate.now = u.opts.Now
@@ -184,15 +188,7 @@ func suspendedWords(s approvals.SuspendedView) []string {
 }
 
 func (p *settingsPage) askReadmit(u *UI, key string, s approvals.SuspendedView) {
-	p.asking, p.question = key, nil
-	p.field = parts.NewField(fmt.Sprint(max(s.MaxUses-max(s.UsedBefore, 0), 1)), "", 6)
-	p.field.Watch(u)
-	p.field.OnChanged = func(string) { u.rebuild() }
-	p.gate.now = u.opts.Now
-	p.gate.arm()
-	u.rebuild()
-	u.reveal(p.drawn)
-	u.main.Canvas().Focus(p.field)
+	p.askField(u, key, parts.NewField(fmt.Sprint(max(s.MaxUses-max(s.UsedBefore, 0), 1)), "", 6))
 }
 
 func (p *settingsPage) readmitForm(u *UI, s approvals.SuspendedView) fyne.CanvasObject {

@@ -267,15 +267,7 @@ func byWhat(now, next permit.Policy) string {
 }
 
 func (p *settingsPage) addClass(u *UI) {
-	p.asking, p.question = "class", nil
-	p.field = parts.NewField("", "The class, as agents name it", classMost)
-	p.field.Watch(u)
-	p.field.OnChanged = func(string) { u.rebuild() }
-	p.gate.now = u.opts.Now
-	p.gate.arm()
-	u.rebuild()
-	u.reveal(p.drawn)
-	u.main.Canvas().Focus(p.field)
+	p.askField(u, "class", parts.NewField("", "The class, as agents name it", classMost))
 }
 
 // addRule opens the form for a rule.
