@@ -11,17 +11,6 @@ import (
 	"vault/ui/parts"
 )
 
-// fill types into the field whose placeholder or text begins so.
-func (s *stage) fill(begins, text string) {
-	for _, f := range uiwalk.All[*parts.Field](s.root()) {
-		if strings.HasPrefix(f.PlaceHolder, begins) || strings.HasPrefix(f.Text, begins) && f.Text != "" {
-			f.SetText(text)
-			return
-		}
-	}
-	panic("shots: no field " + begins)
-}
-
 // issuing fills the form for a new delegate.
 func (s *stage) issuing() {
 	s.row("Delegates")

@@ -89,26 +89,13 @@ func (s *stage) sheet(id string) {
 		}
 	})
 	s.press("Open")
-	all := s.app.Driver().AllWindows()
-	s.shown = all[len(all)-1]
+	s.last()
 }
 
 // contract opens the document of an engagement that waits in the Inbox, and draws its window from now on.
 func (s *stage) contract(id string) {
-	for i, r := range s.desk.Items {
-		if r.ID == id {
-			buttons := 0
-			for _, b := range uiwalk.All[*parts.Button](s.root()) {
-				if b.Label() == "Read" {
-					if buttons == i {
-						b.Tapped(nil)
-						break
-					}
-					buttons++
-				}
-			}
-		}
-	}
+	read := slices.DeleteFunc(uiwalk.All[*parts.Button](s.root()), func(b *parts.Button) bool { return b.Label() != "Read" })
+	read[slices.IndexFunc(s.desk.Items, func(i approvals.Item) bool { return i.ID == id })].Tapped(nil)
 	s.last()
 }
 
@@ -154,15 +141,15 @@ func (s *stage) read() {
 	}
 }
 
-// field types into the field with that placeholder.
-func (s *stage) field(placeholder, text string) {
+// fill types into the field whose placeholder or text begins so.
+func (s *stage) fill(begins, text string) {
 	for _, f := range uiwalk.All[*parts.Field](s.root()) {
-		if f.PlaceHolder == placeholder {
+		if strings.HasPrefix(f.PlaceHolder, begins) || strings.HasPrefix(f.Text, begins) && f.Text != "" {
 			f.SetText(text)
 			return
 		}
 	}
-	panic("shots: no field " + placeholder)
+	panic("shots: no field " + begins)
 }
 
 // below shows the end of the rules of the settings.
@@ -390,7 +377,7 @@ func views() []view {
 			s.press("A rule of your own")
 			s.press("Single signatures")
 			s.press("buying-desk")
-			s.field("Any resource", "supplier:millrace")
+			s.fill("Any resource", "supplier:millrace")
 			s.below()
 		}},
 		{name: "settings-rule-decision", desk: fakedesk.Enrolled, size: fyne.NewSize(1180, 1000), do: func(s *stage) {
@@ -398,7 +385,7 @@ func views() []view {
 			s.press("A rule of your own")
 			s.press("Answers to decisions")
 			s.press("support-sender")
-			s.field("Any class", "customer message")
+			s.fill("Any class", "customer message")
 			s.below()
 		}},
 		{name: "settings-sockets", desk: func() *fakedesk.Desk {
@@ -411,7 +398,7 @@ func views() []view {
 		}, size: fyne.NewSize(1180, 900), do: func(s *stage) {
 			s.row("Settings")
 			s.press("Open a socket")
-			s.field("Name of the account, or its user id", "builder")
+			s.fill("Name of the account, or its user id", "builder")
 			s.below()
 		}},
 		{name: "settings-suspended", desk: func() *fakedesk.Desk {
@@ -436,7 +423,7 @@ func views() []view {
 		}, size: fyne.NewSize(1180, 900), do: func(s *stage) {
 			s.row("Settings")
 			s.press("Add a class that you know")
-			s.field("The class, as agents name it", "travel")
+			s.fill("The class, as agents name it", "travel")
 			s.below()
 		}},
 		{name: "settings-enrol", desk: fakedesk.Busy, size: fyne.NewSize(1180, 900), do: func(s *stage) {
