@@ -61,11 +61,7 @@ func (p *activityPage) view(u *UI) fyne.CanvasObject {
 	out := []fyne.CanvasObject{head("Activity", "", buttons...), parts.Space(0, 14), p.verdict(u), parts.Space(0, 14)}
 	var filters []fyne.CanvasObject
 	for _, g := range logGroups {
-		icon := ""
-		if p.group == g.group {
-			icon = "check"
-		}
-		filters = append(filters, u.button(parts.Filter, icon, g.name, func() { p.group = g.group; u.rebuild() }).Small().On(p.group == g.group))
+		filters = append(filters, u.pill(g.name, p.group == g.group, func() { p.group = g.group; u.rebuild() }))
 	}
 	out = append(out, parts.Row(8, append(filters, parts.Spring(), parts.Size(220, 34, p.search))...))
 	if u.state.EventErr != "" {

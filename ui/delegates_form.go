@@ -281,11 +281,7 @@ func (f *delegateForm) fields(u *UI) fyne.CanvasObject {
 	}
 	word := func(t string) fyne.CanvasObject { return parts.Middle(36, look.Word(look.Body, look.Ink, t)) }
 	pill := func(label string, on bool, tap func()) fyne.CanvasObject {
-		icon := ""
-		if on {
-			icon = "check"
-		}
-		return u.button(parts.Filter, icon, label, func() { tap(); u.rebuild() }).Small().On(on)
+		return u.pill(label, on, func() { tap(); u.rebuild() })
 	}
 	var domains []fyne.CanvasObject
 	for _, d := range u.state.Domains {

@@ -51,11 +51,8 @@ func (u *UI) deployment(engagement string, now sow.Deployment, then func()) fyne
 		var pills []fyne.CanvasObject
 		for ; i < len(deploymentClaims) && deploymentClaims[i].group == group; i++ {
 			claim := deploymentClaims[i]
-			on, icon := *claim.of(&now), ""
-			if on {
-				icon = "check"
-			}
-			pills = append(pills, u.button(parts.Filter, icon, claim.name, func() {
+			on := *claim.of(&now)
+			pills = append(pills, u.pill(claim.name, on, func() {
 				next := now
 				*claim.of(&next) = !on
 				u.opts.Go(func() {
@@ -69,7 +66,7 @@ func (u *UI) deployment(engagement string, now sow.Deployment, then func()) fyne
 					})
 					u.changed()
 				})
-			}).Small().On(on))
+			}))
 		}
 		rows = append(rows, parts.Pad(10, 0, 10, 0, parts.RowTop(16, parts.Size(160, 28, parts.Middle(28, look.Text(look.Body, look.Ink2, group))), parts.Grow(parts.Flow(8, 8, pills...)))))
 	}

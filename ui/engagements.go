@@ -169,11 +169,8 @@ func (p *engagementsPage) page(u *UI) fyne.CanvasObject {
 	}
 	var filters []fyne.CanvasObject
 	for _, f := range dealFilters {
-		on, icon := p.view == f.name || p.view == "" && f.name == "All", ""
-		if on {
-			icon = "check"
-		}
-		filters = append(filters, u.button(parts.Filter, icon, f.name, func() { p.view = f.name; p.reload(u, false); u.rebuild() }).Small().On(on))
+		on := p.view == f.name || p.view == "" && f.name == "All"
+		filters = append(filters, u.pill(f.name, on, func() { p.view = f.name; p.reload(u, false); u.rebuild() }))
 	}
 	out = append(out, parts.Row(8, append(filters, parts.Spring(), parts.Size(220, 34, p.search))...), parts.Space(0, 14))
 	switch {
@@ -472,12 +469,10 @@ func (x *pasted) panel(u *UI) fyne.CanvasObject {
 		words += " A file can also be dropped on this window."
 		list = append(list, parts.Row(8, parts.Grow(parts.Size(0, 36, x.path)), u.button(parts.Plain, "file", "Bring in the file", func() { u.take(strings.TrimSpace(x.path.Text), "file") })))
 	}
-	icon := ""
 	if x.draft {
-		icon = "check"
 		words = "A document of yours that nobody has signed: an offer to publish, or the next version of an engagement to propose. It is checked and kept; you sign it on its page."
 	}
-	list = append([]fyne.CanvasObject{look.Text(look.Body, look.Ink2, words), parts.Row(8, u.button(parts.Filter, icon, "A draft of mine", func() { x.draft = !x.draft; u.rebuild() }).Small().On(x.draft), parts.Spring())}, append(list, parts.Row(8, back, parts.Spring(), take))...)
+	list = append([]fyne.CanvasObject{look.Text(look.Body, look.Ink2, words), parts.Row(8, u.pill("A draft of mine", x.draft, func() { x.draft = !x.draft; u.rebuild() }), parts.Spring())}, append(list, parts.Row(8, back, parts.Spring(), take))...)
 	return parts.Sunk(look.Ground, 6, parts.Pad(14, 16, 14, 16, parts.Column(12, list...)))
 }
 

@@ -96,11 +96,7 @@ func asksWords(now, next permit.Policy) string {
 
 func (f *ruleForm) view(u *UI, p *settingsPage) fyne.CanvasObject {
 	pill := func(name string, on bool, set func()) fyne.CanvasObject {
-		icon := ""
-		if on {
-			icon = "check"
-		}
-		return u.button(parts.Filter, icon, name, func() { set(); u.rebuild() }).Small().On(on)
+		return u.pill(name, on, func() { set(); u.rebuild() })
 	}
 	line := func(name string, o fyne.CanvasObject) fyne.CanvasObject {
 		return parts.Cells(16, []float32{112, 0}, parts.Middle(28, look.Text(look.Body, look.Ink2, name)), o)

@@ -74,11 +74,7 @@ func (p *settingsPage) view(u *UI) fyne.CanvasObject {
 	choose := func(options []option, now string, save func(string)) fyne.CanvasObject {
 		var pills []fyne.CanvasObject
 		for _, o := range options {
-			icon := ""
-			if o.value == now {
-				icon = "check"
-			}
-			pills = append(pills, u.button(parts.Filter, icon, o.name, func() { save(o.value) }).Small().On(o.value == now))
+			pills = append(pills, u.pill(o.name, o.value == now, func() { save(o.value) }))
 		}
 		return parts.Row(8, pills...)
 	}

@@ -391,6 +391,15 @@ func (u *UI) button(kind parts.Kind, icon, label string, tap func()) *parts.Butt
 	return b
 }
 
+// pill is a button of several of which those that count have a check.
+func (u *UI) pill(label string, on bool, tap func()) *parts.Button {
+	icon := ""
+	if on {
+		icon = "check"
+	}
+	return u.button(parts.Filter, icon, label, tap).Small().On(on)
+}
+
 // save writes bytes into a file of the owner's and says where it is.
 func (u *UI) save(name string, b []byte) (string, error) {
 	w, at, err := u.opts.Export(name)
