@@ -321,10 +321,6 @@ func (s *sheet) unconfirmed(code string) {
 
 // ceremonyPage is the sheet while its confirmation is asked for: what is confirmed above, the status below.
 func (s *sheet) ceremonyPage() fyne.CanvasObject {
-	above := []fyne.CanvasObject{s.band(s.compact)}
-	if s.doc.Demo {
-		above = append([]fyne.CanvasObject{demoStrip()}, above...)
-	}
 	var paper fyne.CanvasObject
 	switch {
 	case s.moment != nil && s.moment.step:
@@ -333,7 +329,7 @@ func (s *sheet) ceremonyPage() fyne.CanvasObject {
 		paper = parts.NewScroll(parts.Sunk(look.Paper, 0, parts.Pad(22, 24, 18, 24, s.heading)))
 	default:
 		body, _ := s.build(false)
-		s.scroll = parts.NewScroll(parts.Sunk(look.Paper, 0, body)).Whole(look.Paper, func(float32) string { return "The request goes on below: scroll." })
+		s.scroll = onPaper(body)
 		paper = s.scroll
 	}
 	status, buttons := s.asking.panel(s.asker(), s.back)
@@ -344,9 +340,9 @@ func (s *sheet) ceremonyPage() fyne.CanvasObject {
 	panel := parts.Pad(18, 24, 0, 24, parts.Column(0, list...))
 	foot := parts.Pad(14, 24, 16, 24, buttons)
 	if size := s.root.Size(); parts.HeightFor(panel, size.Width)+parts.HeightFor(foot, size.Width) > size.Height*0.75 {
-		return stack(above, parts.NewScroll(panel).Whole(look.Ground, func(float32) string { return "This goes on below: scroll." }), parts.Hair(), foot) // no room for both: what is confirmed stood on the step before, and is on the page
+		return stack(s.above(), parts.NewScroll(panel).Whole(look.Ground, func(float32) string { return "This goes on below: scroll." }), parts.Hair(), foot) // no room for both: what is confirmed stood on the step before, and is on the page
 	}
-	return stack(above, parts.Over(look.NewBox(look.Paper, "", 0), paper), parts.Hair(), panel, foot)
+	return stack(s.above(), parts.Over(look.NewBox(look.Paper, "", 0), paper), parts.Hair(), panel, foot)
 }
 
 // follows the ceremony in the main window, where no sheet shows it.

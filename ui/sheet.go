@@ -208,6 +208,19 @@ func (s *sheet) resized(size fyne.Size) {
 	s.arrange(parts.HeightFor(footer, size.Width) > size.Height*0.5)
 }
 
+// above is what stands over the paper: the band, and over it that this is a demo.
+func (s *sheet) above() []fyne.CanvasObject {
+	if s.doc.Demo {
+		return []fyne.CanvasObject{demoStrip(), s.band(s.compact)}
+	}
+	return []fyne.CanvasObject{s.band(s.compact)}
+}
+
+// onPaper is the paper of a request, which scrolls and says where it goes on.
+func onPaper(paper fyne.CanvasObject) *parts.Scroll {
+	return parts.NewScroll(parts.Sunk(look.Paper, 0, paper)).Whole(look.Paper, func(float32) string { return "The request goes on below: scroll." })
+}
+
 // arrange puts the parts in their places.
 func (s *sheet) arrange(compact bool) {
 	s.compact = compact
@@ -224,17 +237,13 @@ func (s *sheet) arrange(compact bool) {
 		return
 	}
 	paper, footer := s.build(compact)
-	s.scroll = parts.NewScroll(parts.Sunk(look.Paper, 0, paper)).Whole(look.Paper, func(float32) string { return "The request goes on below: scroll." })
+	s.scroll = onPaper(paper)
 	s.scroll.Scrolled = s.refresh
-	above := []fyne.CanvasObject{s.band(s.compact)}
-	if s.doc.Demo {
-		above = append([]fyne.CanvasObject{demoStrip()}, above...)
-	}
 	below := []fyne.CanvasObject{parts.Hair(), footer}
 	if s.doc.Frame == "clicks" {
 		below = append(below, clickStrip(24))
 	}
-	s.root.content = stack(above, parts.Over(look.NewBox(look.Paper, "", 0), s.scroll), below...)
+	s.root.content = stack(s.above(), parts.Over(look.NewBox(look.Paper, "", 0), s.scroll), below...)
 	s.root.Refresh()
 	s.refresh()
 }
@@ -476,11 +485,7 @@ func (s *sheet) finish(b *banner) {
 		list = append(list, s.moment.afterwards()...)
 	}
 	paper := parts.Pad(18, 24, 24, 24, parts.Column(14, list...))
-	above := []fyne.CanvasObject{s.band(s.compact)}
-	if s.doc.Demo {
-		above = append([]fyne.CanvasObject{demoStrip()}, above...)
-	}
-	s.root.content = stack(above, parts.Sunk(look.Paper, 0, paper), parts.Hair(), parts.Pad(14, 24, 14, 24, parts.Row(0, shut, parts.Spring())))
+	s.root.content = stack(s.above(), parts.Sunk(look.Paper, 0, paper), parts.Hair(), parts.Pad(14, 24, 14, 24, parts.Row(0, shut, parts.Spring())))
 	s.root.Refresh()
 	s.w.Canvas().Focus(s.heading)
 }
