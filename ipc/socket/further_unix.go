@@ -41,21 +41,11 @@ func listenFor(path string, userID int64, allow func(path string, userID int64, 
 	if err != nil {
 		return nil, err
 	}
-	addr, done, err := address(p)
+	l, err := listen(p)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	lock, err := takeLock(p)
-	if err != nil {
-		return nil, err
-	}
-	l, err := bind(p, addr)
-	if err != nil {
-		_ = lock.Close()
-		return nil, err
-	}
-	l.lock, l.further = lock, true
+	l.further = true
 	if err := letIn(p, userID, allow); err != nil {
 		_ = l.Close()
 		return nil, fail(CodeFailed, p.given, "let the other user in", err)

@@ -43,6 +43,11 @@ func Listen(path string) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
+	return listen(p)
+}
+
+// listen takes the lock of a checked path and makes the socket.
+func listen(p place) (*Listener, error) {
 	addr, done, err := address(p)
 	if err != nil {
 		return nil, err
