@@ -303,7 +303,7 @@ func (d *Desk) ownerAct(ctx context.Context, what, name, from, to string) (keys.
 	return made.answer, nil
 }
 
-// outcomeOf is the outcome of what needed no Inbox row.
+// outcomeOf is the outcome of what needed no Inbox row, and of an error that says nothing of a row.
 func outcomeOf(err error) (Outcome, error) {
 	var e *ended
 	var k *keys.Error

@@ -402,9 +402,6 @@ func (d *Desk) decide(ctx context.Context, dec Decision) (Outcome, error) {
 }
 
 func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
-	var r *Refusal
-	var k *keys.Error
-	var e *ended
 	switch {
 	case err == nil:
 		return Outcome{Code: done}, nil
@@ -415,14 +412,8 @@ func (d *Desk) outcome(it *item, err error, done string) (Outcome, error) {
 	case errors.Is(err, errExpired):
 		d.expire()
 		return Outcome{Code: OutcomeExpired}, nil
-	case errors.As(err, &e):
-		return Outcome{Code: e.code, Detail: e.detail}, nil
-	case errors.As(err, &k):
-		return Outcome{Code: k.Code, Detail: k.Detail}, nil
-	case errors.As(err, &r):
-		return Outcome{Code: r.Code, Detail: r.Message}, nil
 	}
-	return Outcome{}, err
+	return outcomeOf(err)
 }
 
 // prove asks for the passphrase where the surface wants it for an approval, as long as there is no passkey: from then on
