@@ -360,7 +360,10 @@ func (w *world) enrolWith(b *browser, confirms *softkey.Key) approvals.PasskeyVi
 	return list[len(list)-1]
 }
 
-func TestCeremonyThatNobodyAnswers(t *testing.T) {
+// askedUnderEvery is a world with a browser, an agent, a passkey and the rule that every signature wants it, in which the
+// agent has asked for r1 and its sheet is open.
+func askedUnderEvery(t *testing.T) (*world, *browser, *agent, approvals.Sheet) {
+	t.Helper()
 	w := newWorld(t)
 	b := w.browse()
 	w.create()
@@ -372,7 +375,11 @@ func TestCeremonyThatNobodyAnswers(t *testing.T) {
 	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
 		t.Fatal(err)
 	}
-	s := w.openFirst()
+	return w, b, a, w.openFirst()
+}
+
+func TestCeremonyThatNobodyAnswers(t *testing.T) {
+	w, b, _, s := askedUnderEvery(t)
 	signed := w.keys.signed.Load()
 	b.set(func(b *browser) { b.ends = "not_opened" })
 	for _, want := range []string{"not_opened", "not_opened", approvals.OutcomeCooling} {
@@ -393,18 +400,7 @@ func TestCeremonyThatNobodyAnswers(t *testing.T) {
 
 // What happens around an open ceremony: it is the only one, its owner can end it, and a lock ends it too.
 func TestCeremonyIsEnded(t *testing.T) {
-	w := newWorld(t)
-	b := w.browse()
-	w.create()
-	a := w.pair("Agent")
-	w.enrol()
-	if _, err := w.owner.SetPolicy(context.Background(), permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeEvery}}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
-		t.Fatal(err)
-	}
-	s := w.openFirst()
+	w, b, a, s := askedUnderEvery(t)
 	signed := w.keys.signed.Load()
 	b.set(func(b *browser) { b.waits = make(chan struct{}) })
 	begin := func() chan approvals.Outcome {
@@ -545,18 +541,7 @@ func TestRuleAfterAClickedGrant(t *testing.T) {
 // A row that is decided elsewhere while its page is open: what is confirmed then is for nothing, and the next ceremony
 // does not wait for that one's end.
 func TestCeremonyForWhatIsGone(t *testing.T) {
-	w := newWorld(t)
-	b := w.browse()
-	w.create()
-	a := w.pair("Agent")
-	w.enrol()
-	if _, err := w.owner.SetPolicy(context.Background(), permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeEvery}}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
-		t.Fatal(err)
-	}
-	s := w.openFirst()
+	w, b, _, s := askedUnderEvery(t)
 	signed := w.keys.signed.Load()
 	waits := make(chan struct{})
 	b.set(func(b *browser) { b.waits = waits })
@@ -582,18 +567,7 @@ func TestCeremonyForWhatIsGone(t *testing.T) {
 
 // Pages that somebody asks for over the folder's socket and leaves unanswered cool down that, and not the owner.
 func TestUnansweredElsewhere(t *testing.T) {
-	w := newWorld(t)
-	b := w.browse()
-	w.create()
-	a := w.pair("Agent")
-	w.enrol()
-	if _, err := w.owner.SetPolicy(context.Background(), permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeEvery}}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.ask("r1", w.envelope(nil), payload("one"), true); err != nil {
-		t.Fatal(err)
-	}
-	s := w.openFirst()
+	w, b, _, s := askedUnderEvery(t)
 	b.set(func(b *browser) { b.ends = "page_closed" })
 	elsewhere := func() string {
 		t.Helper()
