@@ -257,13 +257,18 @@ func (c *Conn) signed(raw json.RawMessage, err error) (Signed, error) {
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return Signed{}, fmt.Errorf("decode the signature: %w", err)
 	}
+	c.remember(out.LogHead)
+	return out, nil
+}
+
+// remember keeps a head of the log with the pairing of this connection, if there is one.
+func (c *Conn) remember(head json.RawMessage) {
 	c.mu.Lock()
 	p := c.keep
 	c.mu.Unlock()
 	if p != nil {
-		p.remember(out.LogHead)
+		p.remember(head)
 	}
-	return out, nil
 }
 
 // wait calls a method that may wait for a person, and awaits it until it is decided.

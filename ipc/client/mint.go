@@ -123,12 +123,7 @@ func (c *Conn) MintSign(ctx context.Context, s MintSign) (MintSigned, error) {
 	if err := c.Call(ctx, "mint.sign", params, &out); err != nil {
 		return out, err
 	}
-	c.mu.Lock()
-	p := c.keep
-	c.mu.Unlock()
-	if p != nil {
-		p.remember(out.LogHead)
-	}
+	c.remember(out.LogHead)
 	return out, nil
 }
 
