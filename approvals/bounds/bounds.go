@@ -6,6 +6,7 @@
 package bounds
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +43,7 @@ func Sentence(bot string, f envelope.DelegateFields) []Part {
 	ours(" may ")
 	out = append(out, list(f.AllowedOperations, " or ")...)
 	ours(" on ")
-	if every(f.AllowedResources) {
+	if slices.Contains(f.AllowedResources, "*") {
 		ours("every resource")
 	} else {
 		out = append(out, list(f.AllowedResources, " or ")...)
@@ -79,15 +80,6 @@ func list(names []string, last string) []Part {
 		out = []Part{{Text: "nothing"}}
 	}
 	return out
-}
-
-func every(resources []string) bool {
-	for _, r := range resources {
-		if r == "*" {
-			return true
-		}
-	}
-	return false
 }
 
 // Until says when a window begins, where it has not always, and when it ends, in UTC. A
