@@ -766,16 +766,7 @@ func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 		left != rec.Envelope().Fields().MaxUses.N-use {
 		return false
 	}
-	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), envelope.AddressAttestation{
-		DomainHash: rec.Envelope().DomainHash(), ActionEnvelopeHash: rec.Envelope().Hash(), AgentAddress: b.Address,
-	}, envelope.Pins{DomainAddress: rec.Domain().Address()}).Valid {
-		return false
-	}
-	h, err := journal.ParseHead(v.Get("log_head").Canonical())
-	if err != nil || h.Hash != e.Hash() || h.Seq != e.Seq {
-		return false
-	}
-	return envelope.VerifyAction(row.Payload, v.Get("signature").Text(), b.Address).Valid
+	return signatureFits(row, v, e, rec, envelope.AddressAttestation{DomainHash: b.DomainHash, ActionEnvelopeHash: b.EnvelopeHash, AgentAddress: b.Address})
 }
 
 // expireDelegates ends delegates that are past their end for long, so that their mints need not be remembered.

@@ -752,16 +752,20 @@ func resultFits(row store.Request, b journal.ActionSigned, e journal.Entry) bool
 	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash {
 		return false
 	}
-	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), envelope.AddressAttestation{
-		DomainHash: b.DomainHash, ActionEnvelopeHash: b.EnvelopeHash, AgentAddress: b.Address,
-	}, envelope.Pins{DomainAddress: rec.Domain().Address()}).Valid {
+	return signatureFits(row, v, e, rec, envelope.AddressAttestation{DomainHash: b.DomainHash, ActionEnvelopeHash: b.EnvelopeHash, AgentAddress: b.Address})
+}
+
+// signatureFits says whether what a result proves of itself holds: the attestation by the record's domain says what of
+// says, the head is that of its entry, and the signature is by the attested address.
+func signatureFits(row store.Request, v jcs.Value, e journal.Entry, rec *envelope.Record, of envelope.AddressAttestation) bool {
+	if !envelope.VerifyAddressAttestation(v.Get("attestation").Canonical(), of, envelope.Pins{DomainAddress: rec.Domain().Address()}).Valid {
 		return false
 	}
 	h, err := journal.ParseHead(v.Get("log_head").Canonical())
 	if err != nil || h.Hash != e.Hash() || h.Seq != e.Seq {
 		return false
 	}
-	return envelope.VerifyAction(row.Payload, v.Get("signature").Text(), b.Address).Valid
+	return envelope.VerifyAction(row.Payload, v.Get("signature").Text(), of.AgentAddress).Valid
 }
 
 // outcomeRefusal is what a client is told of an end without a signature.
