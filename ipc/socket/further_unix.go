@@ -139,23 +139,11 @@ func lookOther(path string, owner int) (place, error) {
 	path = filepath.Clean(path)
 	dir, base := filepath.Split(path)
 	dir = filepath.Clean(dir)
-	real, err := filepath.EvalSymlinks(dir)
+	real, fi, err := resolve(path, dir, owner)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return place{}, fail(CodeAbsent, path, "the socket's folder does not exist", err)
-		}
-		return place{}, fail(CodeFailed, path, "resolve the socket's folder", err)
-	}
-	for _, walk := range []string{dir, real} {
-		if err := checkAbove(walk, owner); err != nil {
-			return place{}, err
-		}
+		return place{}, err
 	}
 	p := place{given: path, dir: real, base: base}
-	fi, err := os.Lstat(real)
-	if err != nil {
-		return place{}, fail(CodeFailed, path, "look at the socket's folder", err)
-	}
 	if of, ok := ownerOf(fi); !fi.IsDir() || !ok || of != owner || fi.Mode().Perm()&0o022 != 0 {
 		return place{}, fail(CodePathUnsafe, real, "the socket's folder must belong to the vault's user, and nobody else may write it", nil)
 	}

@@ -41,27 +41,37 @@ func look(path string, uid int, create bool) (place, error) {
 			return place{}, fail(CodeFailed, path, "make the socket's folder", err)
 		}
 	}
-	real, err := filepath.EvalSymlinks(dir)
+	real, fi, err := resolve(path, dir, uid)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return place{}, fail(CodeAbsent, path, "the socket's folder does not exist", err)
-		}
-		return place{}, fail(CodeFailed, path, "resolve the socket's folder", err)
-	}
-	// Both spellings are walked: who can turn a link can choose the folder.
-	for _, walk := range []string{dir, real} {
-		if err := checkAbove(walk, uid); err != nil {
-			return place{}, err
-		}
-	}
-	fi, err := os.Lstat(real)
-	if err != nil {
-		return place{}, fail(CodeFailed, path, "look at the socket's folder", err)
+		return place{}, err
 	}
 	if owner, ok := ownerOf(fi); !fi.IsDir() || !ok || owner != uid || fi.Mode().Perm()&0o077 != 0 {
 		return place{}, fail(CodePathUnsafe, real, "the socket's folder must belong to you and have mode 0700", nil)
 	}
 	return place{given: path, dir: real, base: base}, nil
+}
+
+// resolve gives the real name of a socket's folder and what is there, after everything above it, under either name, was
+// found to be that user's or root's.
+func resolve(path, dir string, uid int) (real string, fi fs.FileInfo, err error) {
+	real, err = filepath.EvalSymlinks(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", nil, fail(CodeAbsent, path, "the socket's folder does not exist", err)
+		}
+		return "", nil, fail(CodeFailed, path, "resolve the socket's folder", err)
+	}
+	// Both spellings are walked: who can turn a link can choose the folder.
+	for _, walk := range []string{dir, real} {
+		if err := checkAbove(walk, uid); err != nil {
+			return "", nil, err
+		}
+	}
+	fi, err = os.Lstat(real)
+	if err != nil {
+		return "", nil, fail(CodeFailed, path, "look at the socket's folder", err)
+	}
+	return real, fi, nil
 }
 
 // checkAbove looks at every folder (and link) above dir, dir's own entry included: its
