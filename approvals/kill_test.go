@@ -31,29 +31,17 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childFolder); dir != "" {
-		runChild(dir)
-		return
-	}
-	if dir := os.Getenv(diskFolder); dir != "" {
-		runDisk(dir)
-		return
-	}
-	if dir := os.Getenv(momentFolder); dir != "" {
-		runMoment(dir)
-		return
-	}
-	if dir := os.Getenv(mintFolder); dir != "" {
-		runMintDesk(dir)
-		return
-	}
-	if text := os.Getenv(mintBot); text != "" {
-		runMintBot(text)
-		return
-	}
-	if dir := os.Getenv(formFolder); dir != "" {
-		runForming(dir)
-		return
+	for _, child := range []struct {
+		variable string
+		run      func(string)
+	}{
+		{childFolder, runChild}, {diskFolder, runDisk}, {momentFolder, runMoment},
+		{mintFolder, runMintDesk}, {mintBot, runMintBot}, {formFolder, runForming},
+	} {
+		if value := os.Getenv(child.variable); value != "" {
+			child.run(value)
+			return
+		}
 	}
 	os.Exit(m.Run())
 }
