@@ -178,13 +178,15 @@ func TestExampleAnotherVault(t *testing.T) {
 }
 
 func TestExamplesAreShort(t *testing.T) {
-	for _, words := range agents {
-		raw, err := os.ReadFile(words[1])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := bytes.Count(raw, []byte("\n")); n >= 60 {
-			t.Errorf("%s has %d lines", words[1], n)
+	for _, programs := range []map[string][]string{agents, bots} {
+		for _, words := range programs {
+			raw, err := os.ReadFile(words[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := bytes.Count(raw, []byte("\n")); n >= 60 {
+				t.Errorf("%s has %d lines", words[1], n)
+			}
 		}
 	}
 }
