@@ -5,7 +5,6 @@
 package needs
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"testing"
@@ -56,5 +55,5 @@ func lacking(t testing.TB, what string) {
 	if os.Getenv(Complete) != "" {
 		t.Fatal(what)
 	}
-	t.Skip(fmt.Sprintf("%s: make test installs it", what))
+	t.Skipf("%s: make test installs it", what)
 }
