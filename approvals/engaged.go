@@ -166,34 +166,6 @@ func (h *held) by(digest string) *heldDoc {
 	return h.docs[i]
 }
 
-func otherRole(role string) string {
-	if role == sow.Provider {
-		return sow.Client
-	}
-	return sow.Provider
-}
-
-func pinOf(p sow.Pins, role string) string {
-	if role == sow.Provider {
-		return p.Provider
-	}
-	return p.Client
-}
-
-func recordOf(s sow.Seats, role string) *sow.Record {
-	if role == sow.Provider {
-		return s.Provider
-	}
-	return s.Client
-}
-
-// engagementID names the engagement of a document.
-func engagementID(doc *sow.Document) string {
-	provider, _ := doc.Party(sow.Provider)
-	client, _ := doc.Party(sow.Client)
-	return journal.EngagementID(doc.ID(), provider.Agent, client.Agent)
-}
-
 // held puts an engagement together. It blocks on the disk.
 func (d *Desk) held(id string) (*held, error) {
 	db := d.db()
@@ -271,7 +243,7 @@ func (d *Desk) rowEdited(what string) {
 func (h *held) read(copies []store.SoWCopy) (agents, digests []string) {
 	for _, c := range copies {
 		doc, err := sow.Parse(c.Raw)
-		if err != nil || doc.Digest() != c.Digest || engagementID(doc) != h.id || shaOf(c.Raw) != c.SHA256 {
+		if err != nil || doc.Digest() != c.Digest || facts.EngagementID(doc) != h.id || shaOf(c.Raw) != c.SHA256 {
 			h.edited = append(h.edited, c.SHA256)
 			continue
 		}
@@ -350,7 +322,7 @@ func (h *held) place() {
 		case h.role == role && h.fixed:
 			s, _ := h.log.seat(h.seat)
 			return s.Key
-		case h.role == otherRole(role) && counterparty != "":
+		case h.role == sow.Other(role) && counterparty != "":
 			return counterparty
 		}
 		p, _ := newest.Party(role)
@@ -374,10 +346,10 @@ func (h *held) judge() {
 		}
 		x.view.Seats = seats
 		if h.role != "" && h.fixed {
-			x.signed = recordOf(seats, h.role) != nil
+			x.signed = seats.Of(h.role) != nil
 		}
 		for _, role := range []string{sow.Provider, sow.Client} {
-			if role != h.role && pinOf(h.pins, role) != "" && recordOf(seats, role) != nil {
+			if role != h.role && h.pins.Of(role) != "" && seats.Of(role) != nil {
 				x.theirs = true
 			}
 		}
@@ -468,7 +440,7 @@ func (h *held) act(r store.SoWRecord) *sow.ActFields {
 	}
 	f := a.Fields()
 	x := h.by(f.Document)
-	if x == nil || !a.About(x.doc) || pinOf(h.pins, f.Role) == "" || f.Key != pinOf(h.pins, f.Role) {
+	if x == nil || !a.About(x.doc) || h.pins.Of(f.Role) == "" || f.Key != h.pins.Of(f.Role) {
 		return nil
 	}
 	return &f
@@ -903,7 +875,7 @@ func (h *held) parties() {
 		if !ok {
 			continue
 		}
-		v := PartyView{Role: role, Party: p, Ours: h.role == role && h.fixed, Key: pinOf(h.pins, role), Confirmation: ConfirmedNone}
+		v := PartyView{Role: role, Party: p, Ours: h.role == role && h.fixed, Key: h.pins.Of(role), Confirmation: ConfirmedNone}
 		pin := h.log.pins[p.Agent]
 		switch {
 		case v.Ours:
@@ -1032,7 +1004,7 @@ func (h *held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 			if x := h.by(f.Digest); x == nil {
 				v.Ignored = CodeNoEngagement
 			} else {
-				v.Version, v.Verified = x.view.Version, h.onCard(e, pinOf(h.pins, f.Role))
+				v.Version, v.Verified = x.view.Version, h.onCard(e, h.pins.Of(f.Role))
 			}
 		}
 	case RecordCard:
@@ -1326,7 +1298,7 @@ func (h *held) waits() (out []Waiting) {
 		case v.State == sow.Active, v.State == sow.Agreed, v.State == sow.Amended, v.State.Ended():
 		case request:
 			add(WaitComplete)
-		case asked, v.Version == 1 && !x.doc.BlankSeat() && h.role != "" && recordOf(v.Seats, otherRole(h.role)) != nil:
+		case asked, v.Version == 1 && !x.doc.BlankSeat() && h.role != "" && v.Seats.Of(sow.Other(h.role)) != nil:
 			add(WaitCountersign)
 		}
 		if v.Needed == sow.ByAgentThenPerson && len(v.Given) == 0 && !x.doc.BlankSeat() && h.role != "" && (asked || x.view.Copies[0].From.Kind == "own") {

@@ -218,7 +218,7 @@ func (d *Desk) bringDocument(raw []byte, from SoWSource, out Imported) (Imported
 		out.Code = CodeNotUnderstood
 		return out, nil
 	}
-	out.Digest, out.Engagement = doc.Digest(), engagementID(doc)
+	out.Digest, out.Engagement = doc.Digest(), facts.EngagementID(doc)
 	provider, ok := doc.Party(sow.Provider)
 	switch {
 	case doc.ID() == "" || len(doc.ID()) > 256 || doc.Version() == 0 || !ok || provider.Agent == "":
@@ -271,7 +271,7 @@ func (d *Desk) bringDocument(raw []byte, from SoWSource, out Imported) (Imported
 
 // keepDocument writes a copy with what goes with it.
 func (d *Desk) keepDocument(raw []byte, doc *sow.Document, from SoWSource, fresh bool, also func(*store.Tx, int64) error) error {
-	id, digest, now := engagementID(doc), doc.Digest(), d.clock.Now()
+	id, digest, now := facts.EngagementID(doc), doc.Digest(), d.clock.Now()
 	offer, offerDigest, err := d.offerOf(doc)
 	if err != nil {
 		return asRefusal(err)

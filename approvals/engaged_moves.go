@@ -98,8 +98,8 @@ func (h *held) choices() {
 // formations are the moves on a version 1 with both seats filled that we have not signed.
 func (h *held) formations(x *heldDoc, add func(string, *heldDoc, sow.Authority, string, string)) {
 	v := x.view
-	party, _ := x.doc.Party(otherRole(h.role))
-	if h.role != "" && h.log.pins[party.Agent].Key == "" && pinOf(h.pins, otherRole(h.role)) == "" {
+	party, _ := x.doc.Party(sow.Other(h.role))
+	if h.role != "" && h.log.pins[party.Agent].Key == "" && h.pins.Of(sow.Other(h.role)) == "" {
 		add(movePin, x, sow.ByAgent, "", "")
 	}
 	if _, request := h.fact(factLockedAsk, v.Digest); request {
@@ -150,11 +150,11 @@ func (h *held) barred(x *heldDoc, move string) (code, detail string) {
 		return "amendment_already_open", ""
 	}
 	if move != journal.MovePublish && move != journal.MoveComplete {
-		role := otherRole(h.role)
+		role := sow.Other(h.role)
 		if move == moveForm {
 			role = sow.Provider
 		}
-		if pinOf(h.pins, role) == "" {
+		if h.pins.Of(role) == "" {
 			return CodeNotPinned, ""
 		}
 		if move == moveForm && v.Seats.Provider == nil {

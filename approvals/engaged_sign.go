@@ -60,7 +60,7 @@ func (d *Desk) sealOp(s *sealing, c *behind) *op {
 			body.Offer, documents.Offer = "0x"+s.offer.view.Digest, s.offer.doc.Raw()
 		}
 		var rows []permitRow
-		if party, ok := doc.Party(otherRole(s.role)); ok && s.move != journal.MoveComplete {
+		if party, ok := doc.Party(sow.Other(s.role)); ok && s.move != journal.MoveComplete {
 			if p := d.led.pins[party.Agent]; p != nil {
 				rows = append(rows, permitRow{p.body, p.mac})
 			}
@@ -95,7 +95,7 @@ func (d *Desk) sealOp(s *sealing, c *behind) *op {
 			if s.role == sow.Client {
 				pins = sow.Pins{Provider: s.counterparty, Client: s.key}
 			}
-			if recordOf(signed.VerifySignatures(pins), s.role) == nil {
+			if signed.VerifySignatures(pins).Of(s.role) == nil {
 				return errors.New("the key process made a signature that does not verify")
 			}
 			s.made = signed.Raw()
@@ -273,10 +273,10 @@ func (d *Desk) sealing(h *held, ask Signing) (*sealing, string, error) {
 		if s.role == "" { // both seats are signed by others, or none: the owner says which is theirs
 			return nil, CodeUnknownSeat, nil
 		}
-		if s.counterparty = pinOf(h.pins, otherRole(s.role)); s.counterparty == "" {
+		if s.counterparty = h.pins.Of(sow.Other(s.role)); s.counterparty == "" {
 			return nil, CodeNotPinned, nil
 		}
-		s.agreed = recordOf(x.view.Seats, otherRole(s.role)) != nil
+		s.agreed = x.view.Seats.Of(sow.Other(s.role)) != nil
 	}
 	act := intentAct(x.view.Version)
 	for _, a := range x.doc.Approvals() {
@@ -356,7 +356,7 @@ func (d *Desk) form(f Formation, from SoWSource) (id, digest string, err error) 
 	if err != nil {
 		return "", "", refuseWith(CodeMalformed, err.Error())
 	}
-	id, digest = engagementID(doc), doc.Digest()
+	id, digest = facts.EngagementID(doc), doc.Digest()
 	err = d.keepDocument(doc.Raw(), doc, SoWSource{Kind: "own", Name: from.Name, Client: from.Client}, true, func(tx *store.Tx, now int64) error {
 		return tx.PutSoWFact(store.SoWFact{Engagement: id, Name: factSeat, Key: sow.Client, Value: chosen, At: now})
 	})
@@ -379,7 +379,7 @@ func (v ownerView) DraftSoW(_ context.Context, raw []byte) (Imported, error) {
 		out.Code = CodeNotUnderstood
 		return out, nil
 	}
-	out.Engagement, out.Digest = engagementID(doc), doc.Digest()
+	out.Engagement, out.Digest = facts.EngagementID(doc), doc.Digest()
 	if err := d.keepDocument(raw, doc, SoWSource{Kind: "own"}, true, func(tx *store.Tx, now int64) error {
 		if !doc.BlankSeat() {
 			return nil
