@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/keys"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
@@ -28,12 +29,12 @@ type contract struct {
 	w       fyne.Window
 	root    *frame
 	gate    *gate
-	view    approvals.EngagementView
-	version approvals.VersionView
+	view    agreement.View
+	version agreement.VersionView
 	doc     *sow.Document
 	page    *page.Page
 	compare *page.Comparison // nil unless it is an amendment of the version in force
-	seats   []approvals.SeatView
+	seats   []agreement.SeatView
 
 	whole   bool // of an amendment: the page is shown instead of the comparison
 	drawn   *drawn
@@ -59,12 +60,12 @@ type contract struct {
 
 // contractDoc is what the desk gives for a window, made ready off the Fyne goroutine.
 type contractDoc struct {
-	view    approvals.EngagementView
-	version approvals.VersionView
+	view    agreement.View
+	version agreement.VersionView
 	doc     *sow.Document
 	page    *page.Page
 	compare *page.Comparison
-	seats   []approvals.SeatView
+	seats   []agreement.SeatView
 }
 
 // openContract shows a version of an engagement ("" for the one that waits, in
@@ -102,13 +103,13 @@ func (u *UI) loadContract(id, digest string) (contractDoc, error) {
 }
 
 // readContract reads the bytes of a version and makes its page.
-func (u *UI) readContract(view approvals.EngagementView, digest string) (contractDoc, error) {
+func (u *UI) readContract(view agreement.View, digest string) (contractDoc, error) {
 	d := contractDoc{view: view, seats: u.owner.Seats()}
-	at := slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.Digest == digest })
+	at := slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.Digest == digest })
 	if at < 0 && digest == "" {
-		at = slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.State == sow.AmendmentProposed && v.Outcome == "" })
+		at = slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.State == sow.AmendmentProposed && v.Outcome == "" })
 		if at < 0 {
-			at = slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.InForce })
+			at = slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.InForce })
 		}
 		if at < 0 && len(view.Versions) > 0 {
 			at = 0
@@ -124,7 +125,7 @@ func (u *UI) readContract(view approvals.EngagementView, digest string) (contrac
 	}
 	f := u.facts(view, d.version)
 	d.page = page.Of(d.doc, f)
-	if i := slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.InForce }); i >= 0 && view.Versions[i].Version < d.version.Version {
+	if i := slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.InForce }); i >= 0 && view.Versions[i].Version < d.version.Version {
 		old, err := u.copyOf(view.ID, view.Versions[i])
 		if err != nil {
 			return d, err
@@ -134,7 +135,7 @@ func (u *UI) readContract(view approvals.EngagementView, digest string) (contrac
 	return d, nil
 }
 
-func (u *UI) copyOf(id string, v approvals.VersionView) (*sow.Document, error) {
+func (u *UI) copyOf(id string, v agreement.VersionView) (*sow.Document, error) {
 	if len(v.Copies) == 0 {
 		return nil, &approvals.Refusal{Code: "gone", Message: "That version is not here."}
 	}
@@ -153,7 +154,7 @@ func (u *UI) copyOf(id string, v approvals.VersionView) (*sow.Document, error) {
 }
 
 // facts is what the page is told beside the document.
-func (u *UI) facts(view approvals.EngagementView, v approvals.VersionView) page.Facts {
+func (u *UI) facts(view agreement.View, v agreement.VersionView) page.Facts {
 	f := page.Facts{Now: u.opts.Now().UnixMilli(), Ours: ourSide(view), Deployment: view.Deployment, Seats: v.Seats, Findings: v.Findings, State: v.State}
 	if view.Seat.Key != "" || view.Role != "" {
 		f.Seat = seatName(view.Seat)
@@ -166,9 +167,9 @@ func (u *UI) facts(view approvals.EngagementView, v approvals.VersionView) page.
 	for _, p := range view.Parties {
 		k := page.Known{Key: p.Key, How: u.learned(p)}
 		switch p.Confirmation {
-		case approvals.ConfirmedUnpinned:
+		case agreement.ConfirmedUnpinned:
 			k.Person = page.PresentNotPinned
-		case approvals.ConfirmedVerified:
+		case agreement.ConfirmedVerified:
 			k.Person = page.Verified
 		}
 		if p.Role == sow.Provider {
@@ -191,15 +192,15 @@ func (u *UI) facts(view approvals.EngagementView, v approvals.VersionView) page.
 
 // ourSide is the owner's seat, and with somebody else's offer the one that is
 // open.
-func ourSide(view approvals.EngagementView) string {
-	if view.Role == "" && view.Kind == approvals.KindOffer && !slices.ContainsFunc(view.Parties, func(p approvals.PartyView) bool { return p.Ours }) {
+func ourSide(view agreement.View) string {
+	if view.Role == "" && view.Kind == agreement.KindOffer && !slices.ContainsFunc(view.Parties, func(p agreement.PartyView) bool { return p.Ours }) {
 		return sow.Client
 	}
 	return view.Role
 }
 
 // learned says how a seat's key came to be known.
-func (u *UI) learned(p approvals.PartyView) string {
+func (u *UI) learned(p agreement.PartyView) string {
 	if p.Ours {
 		return "your key, held by this vault"
 	}
@@ -227,7 +228,7 @@ func (u *UI) agentName(client string) string {
 	return "an agent"
 }
 
-func seatName(s approvals.SeatView) string {
+func seatName(s agreement.SeatView) string {
 	if s.Name != "" {
 		return safe(s.Name)
 	}
@@ -343,7 +344,7 @@ func (c *contract) in(ms int64) string {
 }
 
 // outcomeWords say what became of a version that is not open any more.
-func outcomeWords(v approvals.VersionView) string {
+func outcomeWords(v agreement.VersionView) string {
 	switch v.Outcome {
 	case "approved":
 		return "It was approved."
@@ -542,7 +543,7 @@ func (l *columns) Layout(objs []fyne.CanvasObject, size fyne.Size) {
 func (l *columns) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 // can returns a move the owner may make on this version, nil for none.
-func (c *contract) can(what string) *approvals.Move {
+func (c *contract) can(what string) *agreement.Move {
 	for i, m := range c.view.Moves {
 		if m.What == what && (m.Digest == "" || m.Digest == c.version.Digest) {
 			return &c.view.Moves[i]
@@ -654,7 +655,7 @@ var barred = map[string]string{
 }
 
 // why says in a sentence what bars a move.
-func (c *contract) why(m *approvals.Move) string {
+func (c *contract) why(m *agreement.Move) string {
 	if m.Detail != "" {
 		return safeLong(m.Detail)
 	}
@@ -951,7 +952,7 @@ func (c *contract) follow() {
 			return
 		}
 		c.u.opts.Do(func() {
-			at := slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.Digest == digest })
+			at := slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.Digest == digest })
 			if c.over || c.busy || at < 0 || reflect.DeepEqual(view.Moves, c.view.Moves) && view.Versions[at].Outcome == c.version.Outcome {
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	reading "vault/approvals/sow/page"
@@ -18,10 +19,10 @@ import (
 const maxAgreements = 50
 
 // waitWords say what waits for the owner in an agreement.
-var waitWords = map[approvals.Waiting]string{
-	approvals.WaitCountersign: "waits for your signature", approvals.WaitComplete: "asks to form under your offer", approvals.WaitApprove: "a change waits for your answer",
-	approvals.WaitConflict: "two documents claim one version", approvals.WaitHandle: "a handle names another key", approvals.WaitProblem: "a problem was reported",
-	approvals.WaitDispute: "a settlement does not add up", approvals.WaitIntent: "your agent has not said its part",
+var waitWords = map[agreement.Waiting]string{
+	agreement.WaitCountersign: "waits for your signature", agreement.WaitComplete: "asks to form under your offer", agreement.WaitApprove: "a change waits for your answer",
+	agreement.WaitConflict: "two documents claim one version", agreement.WaitHandle: "a handle names another key", agreement.WaitProblem: "a problem was reported",
+	agreement.WaitDispute: "a settlement does not add up", agreement.WaitIntent: "your agent has not said its part",
 }
 
 // moveWords are what can be done on a terminal.
@@ -68,7 +69,7 @@ func (s *Surface) bring(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	got, err := s.owner.Import(ctx, raw, "", approvals.SoWSource{Kind: "file", Name: args[0]})
+	got, err := s.owner.Import(ctx, raw, "", agreement.Source{Kind: "file", Name: args[0]})
 	if err != nil {
 		return err
 	}
@@ -133,9 +134,9 @@ func (s *Surface) openAgreement(ctx context.Context, id string) error {
 }
 
 // chosenVersion is the version that waits for the owner, else the one in force, else the newest.
-func chosenVersion(v approvals.EngagementView) approvals.VersionView {
+func chosenVersion(v agreement.View) agreement.VersionView {
 	for _, x := range v.Versions {
-		if slices.ContainsFunc(v.Moves, func(m approvals.Move) bool {
+		if slices.ContainsFunc(v.Moves, func(m agreement.Move) bool {
 			return m.Digest == x.Digest && slices.Contains([]string{"countersign", "approve", "publish", "propose", "complete"}, m.What)
 		}) {
 			return x
@@ -149,7 +150,7 @@ func chosenVersion(v approvals.EngagementView) approvals.VersionView {
 	return v.Versions[0]
 }
 
-func (s *Surface) documentOf(v approvals.EngagementView, x approvals.VersionView) (*sow.Document, error) {
+func (s *Surface) documentOf(v agreement.View, x agreement.VersionView) (*sow.Document, error) {
 	raw, err := s.owner.SoWCopy(v.ID, x.Copies[len(x.Copies)-1].SHA256)
 	if err != nil {
 		return nil, err
@@ -161,14 +162,14 @@ func (s *Surface) documentOf(v approvals.EngagementView, x approvals.VersionView
 	return doc, err
 }
 
-func (s *Surface) factsOf(v approvals.EngagementView, x approvals.VersionView) reading.Facts {
+func (s *Surface) factsOf(v agreement.View, x agreement.VersionView) reading.Facts {
 	f := reading.Facts{Now: s.now().UnixMilli(), Ours: v.Role, Seat: fmt.Sprintf("seat %d", v.Seat.Index), Deployment: v.Deployment, Seats: x.Seats, Findings: x.Findings, State: x.State}
 	for _, party := range v.Parties {
 		k := reading.Known{Key: party.Key, How: party.Learned}
 		switch party.Confirmation {
-		case approvals.ConfirmedUnpinned:
+		case agreement.ConfirmedUnpinned:
 			k.Person = reading.PresentNotPinned
-		case approvals.ConfirmedVerified:
+		case agreement.ConfirmedVerified:
 			k.Person = reading.Verified
 		}
 		if party.Role == sow.Provider {
@@ -181,9 +182,9 @@ func (s *Surface) factsOf(v approvals.EngagementView, x approvals.VersionView) r
 }
 
 // chooseMove lists what can be done here and does one thing, or none.
-func (s *Surface) chooseMove(ctx context.Context, v approvals.EngagementView, x approvals.VersionView) error {
+func (s *Surface) chooseMove(ctx context.Context, v agreement.View, x agreement.VersionView) error {
 	p := s.page()
-	var open []approvals.Move
+	var open []agreement.Move
 	for _, m := range v.Moves {
 		words := moveWords[m.What]
 		switch {
@@ -216,7 +217,7 @@ func (s *Surface) chooseMove(ctx context.Context, v approvals.EngagementView, x 
 	return s.doMove(ctx, v, open[n-1])
 }
 
-func (s *Surface) doMove(ctx context.Context, v approvals.EngagementView, m approvals.Move) error {
+func (s *Surface) doMove(ctx context.Context, v agreement.View, m agreement.Move) error {
 	act := approvals.ActAsk{Engagement: v.ID, Digest: m.Digest}
 	var err error
 	switch m.What {
