@@ -2,6 +2,7 @@ package approvals_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -211,6 +212,40 @@ func TestDelegateTimes(t *testing.T) {
 		w.clock.pass(time.Second)
 		if _, err := b.use("late", got.Mint, []byte(mintPayload)); code(err) != approvals.CodeMintExpired {
 			t.Error(err)
+		}
+	})
+	t.Run("asked for when it is over already", func(t *testing.T) {
+		w, b := mintWorld(t)
+		raw := w.issue(w.form(b))
+		request := b.request(t, raw, "n", func(f *envelope.RequestFields) {
+			f.Window = envelope.Window{NotBefore: envelope.Some(w.clock.Now() - 500), NotAfter: envelope.Some(w.clock.Now() + 1000)}
+		})
+		w.clock.pass(2 * time.Second)
+		_, err := b.mint(request)
+		var r *approvals.Refusal
+		if !errors.As(err, &r) || r.Code != approvals.CodeMintExpired || !strings.Contains(string(r.Data), `"bound":"timeWindow"`) {
+			t.Errorf("%v", err)
+		}
+		if v := w.delegate(hashOf(t, raw)); v.Minted != 0 || w.entries("capability.minted") != 0 {
+			t.Errorf("spent: %+v", v)
+		}
+		// The nonce is still free.
+		got, err := b.mint(b.request(t, raw, "n", nil))
+		if err != nil || got.MintsLeft != 2 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+	t.Run("minted in time, asked for again when it is over", func(t *testing.T) {
+		w, b := mintWorld(t)
+		raw := w.issue(w.form(b))
+		request := b.request(t, raw, "n", func(f *envelope.RequestFields) { f.Window.NotAfter = envelope.Some(w.clock.Now() + 1000) })
+		first, err := b.mint(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.clock.pass(2 * time.Second)
+		if again, err := b.mint(request); err != nil || string(again.Record) != string(first.Record) || again.MintsLeft != 2 {
+			t.Errorf("%+v, %v", again, err)
 		}
 	})
 	t.Run("long over", func(t *testing.T) {

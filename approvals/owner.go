@@ -554,4 +554,5 @@ type Owner interface {
 	ClickRates(since int64) ([]ClickRate, error)
 
 	SoWOwner
+	LanguageOwner
 }

@@ -12,7 +12,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/agreement"
-	"vault/approvals/keys"
+	"vault/approvals/opened"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/ui/hostile"
@@ -32,6 +32,7 @@ type contract struct {
 	view    agreement.View
 	version agreement.VersionView
 	doc     *sow.Document
+	text    []byte // of its contract language, nil where none was brought
 	page    *page.Page
 	compare *page.Comparison // nil unless it is an amendment of the version in force
 	seats   []agreement.SeatView
@@ -60,9 +61,7 @@ type contract struct {
 
 // contractDoc is what the desk gives for a window, made ready off the Fyne goroutine.
 type contractDoc struct {
-	view    agreement.View
-	version agreement.VersionView
-	doc     *sow.Document
+	opened.Agreement
 	page    *page.Page
 	compare *page.Comparison
 	seats   []agreement.SeatView
@@ -104,99 +103,22 @@ func (u *UI) loadContract(id, digest string) (contractDoc, error) {
 
 // readContract reads the bytes of a version and makes its page.
 func (u *UI) readContract(view agreement.View, digest string) (contractDoc, error) {
-	d := contractDoc{view: view, seats: u.owner.Seats()}
-	at := slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.Digest == digest })
-	if at < 0 && digest == "" {
-		at = slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.State == sow.AmendmentProposed && v.Outcome == "" })
-		if at < 0 {
-			at = slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.InForce })
-		}
-		if at < 0 && len(view.Versions) > 0 {
-			at = 0
-		}
-	}
-	if at < 0 {
-		return d, &approvals.Refusal{Code: "gone", Message: "That version is not here."}
-	}
-	d.version = view.Versions[at]
-	var err error
-	if d.doc, err = u.copyOf(view.ID, d.version); err != nil {
+	o, err := opened.Read(u.owner, view, digest)
+	d := contractDoc{Agreement: o, seats: u.owner.Seats()}
+	if err != nil {
 		return d, err
 	}
-	f := u.facts(view, d.version)
-	d.page = page.Of(d.doc, f)
-	if i := slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.InForce }); i >= 0 && view.Versions[i].Version < d.version.Version {
-		old, err := u.copyOf(view.ID, view.Versions[i])
-		if err != nil {
-			return d, err
-		}
-		d.compare = page.Compare(old, d.doc, f)
+	f := u.facts(o)
+	d.page = page.Of(o.Doc, f)
+	if o.Before != nil {
+		d.compare = page.Compare(o.Before, o.Doc, f)
 	}
 	return d, nil
 }
 
-func (u *UI) copyOf(id string, v agreement.VersionView) (*sow.Document, error) {
-	if len(v.Copies) == 0 {
-		return nil, &approvals.Refusal{Code: "gone", Message: "That version is not here."}
-	}
-	raw, err := u.owner.SoWCopy(id, v.Copies[0].SHA256)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := sow.Parse(raw)
-	if err != nil {
-		return nil, err
-	}
-	if doc.Digest() != v.Digest {
-		return nil, &keys.Error{Code: "changed"}
-	}
-	return doc, nil
-}
-
 // facts is what the page is told beside the document.
-func (u *UI) facts(view agreement.View, v agreement.VersionView) page.Facts {
-	f := page.Facts{Now: u.opts.Now().UnixMilli(), Ours: ourSide(view), Deployment: view.Deployment, Seats: v.Seats, Findings: v.Findings, State: v.State}
-	if view.Seat.Key != "" || view.Role != "" {
-		f.Seat = seatName(view.Seat)
-	}
-	for _, x := range view.Versions {
-		if x.InForce {
-			f.InForce = x.Version
-		}
-	}
-	for _, p := range view.Parties {
-		k := page.Known{Key: p.Key, How: u.learned(p)}
-		switch p.Confirmation {
-		case agreement.ConfirmedUnpinned:
-			k.Person = page.PresentNotPinned
-		case agreement.ConfirmedVerified:
-			k.Person = page.Verified
-		}
-		if p.Role == sow.Provider {
-			f.Provider = k
-		} else {
-			f.Client = k
-		}
-	}
-	if c := v.Copies; len(c) > 0 {
-		f.BroughtAt = c[0].At
-		if c[0].From.Kind == "agent" {
-			f.BroughtBy = u.agentName(c[0].From.Client)
-		}
-		if c[0].From.Kind == "own" {
-			f.BroughtAt = 0
-		}
-	}
-	return f
-}
-
-// ourSide is the owner's seat, and with somebody else's offer the one that is
-// open.
-func ourSide(view agreement.View) string {
-	if view.Role == "" && view.Kind == agreement.KindOffer && !slices.ContainsFunc(view.Parties, func(p agreement.PartyView) bool { return p.Ours }) {
-		return sow.Client
-	}
-	return view.Role
+func (u *UI) facts(o opened.Agreement) page.Facts {
+	return o.Facts(u.opts.Now().UnixMilli(), opened.Words{Learned: u.learned, Seat: seatName, Agent: u.agentName})
 }
 
 // learned says how a seat's key came to be known.
@@ -237,7 +159,7 @@ func seatName(s agreement.SeatView) string {
 
 func (u *UI) showContract(d contractDoc, move string) {
 	c := &contract{u: u, gate: &gate{now: u.opts.Now}, root: newFrame(fyne.NewSize(820, 600)),
-		view: d.view, version: d.version, doc: d.doc, page: d.page, compare: d.compare, seats: d.seats}
+		view: d.View, version: d.Version, doc: d.Doc, text: d.Text, page: d.page, compare: d.compare, seats: d.seats}
 	c.w = u.app.NewWindow("Vault: a contract")
 	c.w.SetPadded(false)
 	c.caption = look.Text(look.Caption, look.Ink3, closing)
@@ -957,7 +879,7 @@ func (c *contract) follow() {
 				return
 			}
 			c.view, c.version = view, view.Versions[at]
-			c.page.Status = page.Of(c.doc, c.u.facts(view, c.version)).Status
+			c.page.Status = page.Of(c.doc, c.u.facts(opened.Agreement{View: view, Version: c.version, Doc: c.doc, Text: c.text})).Status
 			if c.step != nil && !c.possible(c.step.move) {
 				c.step = nil
 			}

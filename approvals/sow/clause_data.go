@@ -14,6 +14,7 @@ func (c *checker) confidentiality(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "confidentiality_not_object", path) {
 		return
 	}
+	c.need(!v.Get("grade").Exists(), "confidentiality_merged", path, "grade")
 	c.dataParts(v, path)
 	// The rest is younger than the conformance data, whose comparisons read a
 	// list that is not one as no list.

@@ -30,7 +30,9 @@ func (c *checker) price(v jcs.Value, path string) {
 	}
 	if a.Text() == string(money.NoCharge) {
 		for m := range v.Members() {
-			c.need(m.Name == "arrangement" || m.Name == "grade", "no_charge_extra_member", path, m.Name)
+			if m.Name != "arrangement" && m.Name != "grade" {
+				c.add("no_charge_extra_member", step(path, m.Name))
+			}
 		}
 		return
 	}

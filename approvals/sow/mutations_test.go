@@ -70,6 +70,7 @@ var mutations = []mutation{
 	{fixedFee, "ends_at", `"2020-10-01T00:00:00Z"`, "term_empty", ""},
 	{open, "term_months", `0`, "term_months", ""},
 	{open, "term_months", `"6"`, "term_months", ""},
+	{fixedFee, "term_months", `7`, "term_months_differ", sow.Warning},
 	{fixedFee, "surprise", `{}`, "unknown_top_level_member", sow.Warning},
 	// Parties.
 	{fixedFee, "parties", ``, "party_not_object", ""},
@@ -254,6 +255,7 @@ var mutations = []mutation{
 	{metered, "disputes.arbiter.fee", `"loser_pays"`, "arbiter_fee", ""},
 	{metered, "disputes.arbiter.fallback", `"arbiter"`, "arbiter_fallback", ""},
 	// Confidentiality.
+	{fixedFee, "confidentiality.grade", `"recorded"`, "confidentiality_merged", sow.Warning},
 	{fixedFee, "confidentiality", `"sealed"`, "confidentiality_not_object", ""},
 	{fixedFee, "confidentiality.transport", `true`, "confidentiality_not_object", ""},
 	{fixedFee, "confidentiality.transport.sealed", `"yes"`, "transport_sealed", ""},

@@ -272,7 +272,7 @@ var rules = slices.Concat(
 	is(10, "language_text_mismatch", func(t *testing.T) sow.Findings {
 		return just(good(t, fixedFee).CheckLanguageText([]byte("another text")))
 	}),
-	breaks(11, "starts_at", "ends_at", "term_empty", "term_months"),
+	breaks(11, "starts_at", "ends_at", "term_empty", "term_months", "term_months_differ"),
 	breaks(12, "not_i_json"),
 	is(12, "document_too_large", func(t *testing.T) sow.Findings {
 		_, f := sow.Read(append(doc(t, fixedFee), make([]byte, sow.MaxDocument)...), sow.Options{})
@@ -576,7 +576,7 @@ var rules = slices.Concat(
 	breaks(118, "processor_processed_in_not_subset"),
 	breaks(119, "processed_in_shape"),
 	breaks(120, "dpa_not_object", "dpa_digest", "dpa_ref", "dpa_title"),
-	breaks(121, "promises_grade"),
+	breaks(121, "promises_grade", "confidentiality_merged"),
 	is(122, "confidentiality_shortfall", func(t *testing.T) sow.Findings {
 		return good(t, fixedFee).CheckRequirement(sow.Requirement{Data: sow.DataRequirement{Promises: []string{"no_human_reading"}}})
 	}),

@@ -23,6 +23,7 @@ type Engaged struct {
 	Due       []agreement.Reminder            // answer of Reminders
 	Blocked   []approvals.BlockedKey          // answer of BlockedKeys
 	Deployed  map[string]sow.Deployment       // by engagement, "" everywhere
+	Texts     map[string][]byte               // of contract languages, by SHA-256; BringLanguage adds
 
 	Imports [][]byte // what Import was called with
 	Pins    []approvals.PinAsk
@@ -270,4 +271,36 @@ func (d *Desk) Reminders(until int64, limit int) ([]agreement.Reminder, error) {
 		}
 	}
 	return out, d.Err
+}
+
+// BringLanguage implements [approvals.Owner]: the text is judged by the documents that are shown.
+func (d *Desk) BringLanguage(digest string, text []byte) error {
+	err := d.call("bring language")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, raw := range d.SoW.Copies {
+		doc, perr := sow.Parse(raw)
+		if perr != nil || doc.Digest() != digest || err != nil {
+			continue
+		}
+		if f := doc.CheckLanguageText(text); f != nil {
+			return &approvals.Refusal{Code: string(f.Code), Message: f.Message, Remedy: f.Remedy}
+		}
+		if d.SoW.Texts == nil {
+			d.SoW.Texts = map[string][]byte{}
+		}
+		d.SoW.Texts[sow.LanguageHash(text)] = slices.Clone(text)
+		return nil
+	}
+	if err == nil {
+		err = &approvals.Refusal{Code: agreement.CodeNoEngagement, Message: "There is no such document."}
+	}
+	return err
+}
+
+// LanguageText implements [approvals.Owner].
+func (d *Desk) LanguageText(sha256 string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.SoW.Texts[sha256]), d.Err
 }

@@ -2,14 +2,14 @@ package terminal
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"vault/approvals"
 	"vault/approvals/agreement"
+	"vault/approvals/opened"
+	"vault/approvals/plain"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	reading "vault/approvals/sow/page"
@@ -107,8 +107,7 @@ func (s *Surface) openAgreement(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	shown := chosenVersion(v)
-	doc, err := s.documentOf(v, shown)
+	o, err := opened.Read(s.owner, v, "")
 	if err != nil {
 		return err
 	}
@@ -126,59 +125,41 @@ func (s *Surface) openAgreement(ctx context.Context, id string) error {
 			head.say("Key of the %s: %s (%s)", party.Role, party.Key, party.Learned)
 		}
 	}
-	text := reading.Of(doc, s.factsOf(v, shown)).Text()
+	facts := s.facts(o)
+	text := reading.Of(o.Doc, facts).Text()
+	if o.Before != nil { // what changes first, then all of it
+		text = reading.Compare(o.Before, o.Doc, facts).Text() + "\n" + text
+	}
 	if key, err := s.pages(ctx, head.String()+"\n"+text); err != nil || key == "q" {
 		return err
 	}
-	return s.chooseMove(ctx, v, shown)
+	return s.chooseMove(ctx, v, o.Version)
 }
 
-// chosenVersion is the version that waits for the owner, else the one in force, else the newest.
-func chosenVersion(v agreement.View) agreement.VersionView {
-	for _, x := range v.Versions {
-		if slices.ContainsFunc(v.Moves, func(m agreement.Move) bool {
-			return m.Digest == x.Digest && slices.Contains([]string{"countersign", "approve", "publish", "propose", "complete"}, m.What)
-		}) {
-			return x
-		}
-	}
-	for _, x := range v.Versions {
-		if x.InForce {
-			return x
-		}
-	}
-	return v.Versions[0]
+// facts is what the page is told beside the document.
+func (s *Surface) facts(o opened.Agreement) reading.Facts {
+	return o.Facts(s.now().UnixMilli(), opened.Words{
+		Learned: func(p agreement.PartyView) string { return p.Learned },
+		Seat:    seatName,
+		Agent:   s.agentName,
+	})
 }
 
-func (s *Surface) documentOf(v agreement.View, x agreement.VersionView) (*sow.Document, error) {
-	raw, err := s.owner.SoWCopy(v.ID, x.Copies[len(x.Copies)-1].SHA256)
-	if err != nil {
-		return nil, err
+func seatName(x agreement.SeatView) string {
+	if x.Name != "" {
+		return fmt.Sprintf("seat %d, %s", x.Index, plain.TerminalLine(x.Name))
 	}
-	doc, err := sow.Parse(raw)
-	if err == nil && doc.Digest() != x.Digest {
-		err = errors.New("the copy is another document")
-	}
-	return doc, err
+	return fmt.Sprintf("seat %d", x.Index)
 }
 
-func (s *Surface) factsOf(v agreement.View, x agreement.VersionView) reading.Facts {
-	f := reading.Facts{Now: s.now().UnixMilli(), Ours: v.Role, Seat: fmt.Sprintf("seat %d", v.Seat.Index), Deployment: v.Deployment, Seats: x.Seats, Findings: x.Findings, State: x.State}
-	for _, party := range v.Parties {
-		k := reading.Known{Key: party.Key, How: party.Learned}
-		switch party.Confirmation {
-		case agreement.ConfirmedUnpinned:
-			k.Person = reading.PresentNotPinned
-		case agreement.ConfirmedVerified:
-			k.Person = reading.Verified
-		}
-		if party.Role == sow.Provider {
-			f.Provider = k
-		} else {
-			f.Client = k
+// agentName is the owner's own name for a paired program.
+func (s *Surface) agentName(client string) string {
+	for _, c := range s.owner.Clients() {
+		if c.ID == client {
+			return plain.TerminalLine(c.Name)
 		}
 	}
-	return f
+	return "an agent"
 }
 
 // chooseMove lists what can be done here and does one thing, or none.

@@ -1,0 +1,236 @@
+package opened_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"vault/approvals"
+	"vault/approvals/agreement"
+	"vault/approvals/keys"
+	"vault/approvals/opened"
+	"vault/approvals/sow"
+	"vault/approvals/sow/page"
+)
+
+// kept gives copies and texts by their SHA-256.
+type kept map[string][]byte
+
+func (k kept) SoWCopy(_, sha256 string) ([]byte, error) {
+	if raw, ok := k[sha256]; ok {
+		return raw, nil
+	}
+	return nil, &approvals.Refusal{Code: "gone"}
+}
+
+func (k kept) LanguageText(sha256 string) ([]byte, error) { return k[sha256], nil }
+
+func (k kept) add(raw []byte) agreement.CopyView {
+	sum := sha256.Sum256(raw)
+	name := hex.EncodeToString(sum[:])
+	k[name] = raw
+	return agreement.CopyView{SHA256: name, Size: len(raw)}
+}
+
+func sample(t *testing.T, name string) *sow.Document {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("..", "sow", "testdata", "docs", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := sow.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// Each copy of a version has other records; the page has those of all of them, and which count is known by where they stand in
+// the joined document.
+func TestCopiesAreJoined(t *testing.T) {
+	doc := sample(t, "fixed-fee-engagement")
+	k := kept{}
+	only := func(role string) []byte {
+		bare := unsigned(t, doc)
+		for _, x := range doc.Value().Get("signatures").Items() {
+			if x.Get("role").Text() != role {
+				continue
+			}
+			sig, err := sow.ParseSignature(x.Get("sig").Text())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := bare.WithSignature(role, x.Get("key").Text(), x.Get("signed_at").Text(), sig)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Raw()
+		}
+		t.Fatalf("no record of the %s", role)
+		return nil
+	}
+	first, second := only(sow.Client), only(sow.Provider)
+	joined, err := sow.Parse(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := sow.Parse(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if joined, err = sow.Join(joined, other); err != nil {
+		t.Fatal(err)
+	}
+	seats := joined.VerifySignatures(sow.Pins{})
+	v := agreement.View{Row: agreement.Row{ID: "e", Role: sow.Client}, Versions: []agreement.VersionView{{
+		Version: 1, Digest: doc.Digest(), Copies: []agreement.CopyView{k.add(first), k.add(second)}, Seats: seats}}}
+	o, err := opened.Read(k, v, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := page.Of(o.Doc, o.Facts(0, words()))
+	counts := 0
+	for _, r := range p.Records {
+		if r.Counts {
+			counts++
+		}
+	}
+	if len(p.Records) != 2 || counts != 2 {
+		t.Errorf("%d records, of which %d count", len(p.Records), counts)
+	}
+}
+
+func unsigned(t *testing.T, d *sow.Document) *sow.Document {
+	t.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(d.Canonical(), &members); err != nil {
+		t.Fatal(err)
+	}
+	delete(members, "signatures")
+	raw, err := json.Marshal(members)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := sow.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func words() opened.Words {
+	return opened.Words{Learned: func(p agreement.PartyView) string { return p.Learned }, Seat: func(s agreement.SeatView) string { return "the seat " + s.Name },
+		Agent: func(c string) string { return "agent " + c }}
+}
+
+// What is there under the name of a copy is checked: every one of them, and that of the version in force too.
+func TestCopiesAreChecked(t *testing.T) {
+	one, two, other := sample(t, "fixed-fee-engagement"), sample(t, "amendment-v2-proposal"), sample(t, "no-charge-engagement")
+	for name, c := range map[string]struct {
+		change func(k kept, v *agreement.View)
+		code   string
+	}{
+		"honest":           {func(kept, *agreement.View) {}, ""},
+		"the only copy":    {func(k kept, v *agreement.View) { k[v.Versions[0].Copies[0].SHA256] = other.Raw() }, "changed"},
+		"the one in force": {func(k kept, v *agreement.View) { k[v.Versions[1].Copies[0].SHA256] = other.Raw() }, "changed"},
+		"a second copy": {func(k kept, v *agreement.View) {
+			v.Versions[0].Copies = append(v.Versions[0].Copies, k.add(other.Raw()))
+		}, "changed"},
+		"no copy":               {func(_ kept, v *agreement.View) { v.Versions[0].Copies = nil }, "gone"},
+		"a copy that is gone":   {func(k kept, v *agreement.View) { delete(k, v.Versions[0].Copies[0].SHA256) }, "gone"},
+		"no version":            {func(_ kept, v *agreement.View) { v.Versions = nil }, "gone"},
+		"a version not in view": {func(_ kept, v *agreement.View) { v.Versions[0].Digest = one.Digest() }, "gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := kept{}
+			v := agreement.View{Versions: []agreement.VersionView{
+				{Version: 2, Digest: two.Digest(), State: sow.AmendmentProposed, Copies: []agreement.CopyView{k.add(two.Raw())}},
+				{Version: 1, Digest: one.Digest(), InForce: true, Copies: []agreement.CopyView{k.add(one.Raw())}}}}
+			c.change(k, &v)
+			o, err := opened.Read(k, v, two.Digest())
+			code := ""
+			var r *approvals.Refusal
+			var e *keys.Error
+			switch {
+			case errors.As(err, &r):
+				code = r.Code
+			case errors.As(err, &e):
+				code = e.Code
+			case err != nil:
+				t.Fatal(err)
+			}
+			if code != c.code {
+				t.Fatalf("%v, want %q", err, c.code)
+			}
+			if c.code == "" && (o.Doc.Digest() != two.Digest() || o.Before == nil || o.Before.Digest() != one.Digest() || o.Facts(5, words()).InForce != 1) {
+				t.Errorf("%+v", o.Version)
+			}
+		})
+	}
+}
+
+func TestChoose(t *testing.T) {
+	v := func(moves []agreement.Move, list ...agreement.VersionView) agreement.View {
+		return agreement.View{Moves: moves, Versions: list}
+	}
+	force, lapsed, draft := agreement.VersionView{Digest: "a", InForce: true}, agreement.VersionView{Digest: "b", State: sow.AmendmentProposed, Outcome: "lapsed"}, agreement.VersionView{Digest: "c"}
+	open := agreement.VersionView{Digest: "d", State: sow.AmendmentProposed}
+	for name, c := range map[string]struct {
+		view agreement.View
+		want int
+	}{
+		"nothing":                   {v(nil), -1},
+		"the newest":                {v(nil, draft, lapsed), 0},
+		"in force":                  {v(nil, lapsed, force), 1},
+		"proposed":                  {v(nil, lapsed, open, force), 1},
+		"a draft of ours":           {v([]agreement.Move{{What: "propose", Digest: "c"}}, draft, force), 0},
+		"what can only be ended":    {v([]agreement.Move{{What: "terminate", Digest: "a"}, {What: "withdraw", Digest: "c"}}, draft, force), 1},
+		"barred, and to be read":    {v([]agreement.Move{{What: "approve", Digest: "c", Blocked: "x"}}, draft, force), 0},
+		"of another version's move": {v([]agreement.Move{{What: "approve", Digest: "z"}}, draft, force), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := opened.Choose(c.view); got != c.want {
+				t.Errorf("%d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestFacts(t *testing.T) {
+	doc := sample(t, "standing-proposal")
+	text := []byte("the text of the language\n")
+	raw := bytes.Replace(doc.Canonical(), []byte("beffbd918cb404d49bd0bb16e95eb3124115344e2a98e8ab2a97a30f98be4b56"), []byte(sow.LanguageHash(text)), 1)
+	doc, err := sow.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := kept{}
+	k.add(text)
+	c := k.add(raw)
+	c.At, c.From = 7, agreement.Source{Kind: "agent", Client: "c1"}
+	v := agreement.View{Row: agreement.Row{Kind: agreement.KindOffer}, Seat: agreement.SeatView{Name: "Studio", Key: "U"},
+		Versions: []agreement.VersionView{{Version: 1, Digest: doc.Digest(), Copies: []agreement.CopyView{c}, State: sow.StandingProposal}},
+		Parties:  []agreement.PartyView{{Role: sow.Provider, Key: "UT", Learned: "told", Confirmation: agreement.ConfirmedVerified}}}
+	o, err := opened.Read(k, v, doc.Digest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := o.Facts(9, words())
+	if f.Now != 9 || f.Ours != sow.Client || f.Seat != "the seat Studio" || f.BroughtBy != "agent c1" || f.BroughtAt != 7 || f.InForce != 0 || f.State != sow.StandingProposal ||
+		f.Provider != (page.Known{Key: "UT", How: "told", Person: page.Verified}) || !slices.Equal(f.LanguageText, text) {
+		t.Errorf("%+v", f)
+	}
+	if got := page.Of(o.Doc, f).Language.Text; got != string(text) {
+		t.Errorf("the page has %q", got)
+	}
+	v.Versions[0].Copies[0].From.Kind = "own"
+	if o, err = opened.Read(k, v, doc.Digest()); err != nil || o.Facts(9, words()).BroughtAt != 0 {
+		t.Errorf("a draft of the owner's was brought: %v", err)
+	}
+}
