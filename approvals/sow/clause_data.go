@@ -143,7 +143,7 @@ func (c *checker) problem(v jcs.Value, path string) {
 		return
 	}
 	c.need(filled(v.Get("input")), "problem_input", path, "input")
-	c.need(among(v.Get("problem"), "missing", "unreadable", "wrong_format", "no_permission", "other"), "problem_code", path, "problem")
+	c.need(among(v.Get("problem"), ProblemCodes...), "problem_code", path, "problem")
 	c.need(filled(v.Get("description")), "problem_description", path, "description")
 	if w := v.Get("expected"); w.Exists() {
 		c.need(isText(w), "problem_expected", path, "expected")
