@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/store"
 )
@@ -28,18 +29,18 @@ func (v ownerView) BringLanguage(digest string, text []byte) error {
 	case d.db().Mode() != store.ModeReadWrite:
 		return refuse(CodeReadOnly)
 	case len(text) > sow.MaxLanguage:
-		return &Refusal{Code: CodeTooLong, Message: "The text is too long.", Remedy: "The text of a contract language has at most 1 MiB."}
+		return &Refusal{Code: agreement.CodeTooLong, Message: "The text is too long.", Remedy: "The text of a contract language has at most 1 MiB."}
 	}
 	c, err := d.db().SoWCopyOf(digest)
 	if err != nil {
 		if ignoreMissing(err) == nil {
-			return refuse(CodeNoEngagement)
+			return refuse(agreement.CodeNoEngagement)
 		}
 		return asRefusal(err)
 	}
 	doc, err := sow.Parse(c.Raw)
 	if err != nil {
-		return refuse(CodeNotUnderstood)
+		return refuse(agreement.CodeNotUnderstood)
 	}
 	if f := doc.CheckLanguageText(text); f != nil {
 		return &Refusal{Code: string(f.Code), Message: f.Message, Remedy: f.Remedy}

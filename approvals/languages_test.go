@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 )
 
@@ -28,12 +29,12 @@ func TestLanguageText(t *testing.T) {
 		"another text":     {out.Digest, []byte("another"), "language_text_mismatch"},
 		"empty":            {out.Digest, nil, "language_text_mismatch"},
 		"another document": {other.Digest, text, "language_text_mismatch"},
-		"no document":      {sow.LanguageHash(nil), text, approvals.CodeNoEngagement},
-		"too long":         {out.Digest, make([]byte, sow.MaxLanguage+1), approvals.CodeTooLong},
+		"no document":      {sow.LanguageHash(nil), text, agreement.CodeNoEngagement},
+		"too long":         {out.Digest, make([]byte, sow.MaxLanguage+1), agreement.CodeTooLong},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r *approvals.Refusal
-			if err := w.owner.BringLanguage(c.digest, c.text); !errors.As(err, &r) || r.Code != c.code || r.Remedy == "" && c.code != approvals.CodeNoEngagement {
+			if err := w.owner.BringLanguage(c.digest, c.text); !errors.As(err, &r) || r.Code != c.code || r.Remedy == "" && c.code != agreement.CodeNoEngagement {
 				t.Errorf("%v, want %s", err, c.code)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"vault/approvals/agreement"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
 	"vault/approvals/permit"
@@ -100,17 +101,17 @@ type Item struct {
 	ID        string
 	Kind      ItemKind
 	Agent     string
-	Operation string  // action: operation of the envelope, hostile text
-	Resource  string  // action: first resource, hostile text
-	Since     int64   // milliseconds since epoch
-	Until     int64   // end of the request, or 0
-	Merged    int     // how many equal requests this row stands for, at least 1
-	Next      bool    // the one that can be opened now
-	Note      string  // code of a remark, e.g. "locked", or empty
-	Session   string  // moment, note: the client's session, hostile text
-	Stem      string  // moment: its question, hostile text
-	Reason    string  // note: why it is only one, see [NoteSheet]
-	Wants     Waiting // sow: what waits; ID is the engagement's, Stem its identifier
+	Operation string            // action: operation of the envelope, hostile text
+	Resource  string            // action: first resource, hostile text
+	Since     int64             // milliseconds since epoch
+	Until     int64             // end of the request, or 0
+	Merged    int               // how many equal requests this row stands for, at least 1
+	Next      bool              // the one that can be opened now
+	Note      string            // code of a remark, e.g. "locked", or empty
+	Session   string            // moment, note: the client's session, hostile text
+	Stem      string            // moment: its question, hostile text
+	Reason    string            // note: why it is only one, see [NoteSheet]
+	Wants     agreement.Waiting // sow: what waits; ID is the engagement's, Stem its identifier
 }
 
 // Sheet is everything that is shown for one decision. Digest names it: what is approved is this digest.

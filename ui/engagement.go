@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/approvals/sow/page/pdf"
@@ -30,14 +31,14 @@ func (p *engagementsPage) detail(u *UI) fyne.CanvasObject {
 	}
 	v := p.one
 	title := "Engagement"
-	if v.Kind == approvals.KindOffer {
+	if v.Kind == agreement.KindOffer {
 		title = "Offer"
 	}
 	buttons := []fyne.CanvasObject{back}
 	if u.opts.Export != nil {
 		buttons = append(buttons, u.button(parts.Plain, "export", "Export the bundle", func() { p.export(u, v.ID) }).Small())
 	}
-	out := []fyne.CanvasObject{head(title, stateWords(v.EngagementRow)+", "+seatWords(v.EngagementRow)+".", buttons...), parts.Space(0, 14)}
+	out := []fyne.CanvasObject{head(title, stateWords(v.Row)+", "+seatWords(v.Row)+".", buttons...), parts.Space(0, 14)}
 	out = append(out, p.waiting(u, v)...)
 	if p.asking != nil {
 		out = append(out, p.asking.view(u), parts.Space(0, 16))
@@ -68,7 +69,7 @@ func (p *engagementsPage) detail(u *UI) fyne.CanvasObject {
 }
 
 // waiting is what wants something of the owner, each with one button.
-func (p *engagementsPage) waiting(u *UI, v *approvals.EngagementView) (out []fyne.CanvasObject) {
+func (p *engagementsPage) waiting(u *UI, v *agreement.View) (out []fyne.CanvasObject) {
 	add := func(tone parts.Tone, icon, what, more string, b *parts.Button) {
 		out = append(out, parts.Banner(tone, icon, what, more, b), parts.Space(0, 12))
 	}
@@ -77,15 +78,15 @@ func (p *engagementsPage) waiting(u *UI, v *approvals.EngagementView) (out []fyn
 	}
 	for _, w := range v.Waiting {
 		switch w {
-		case approvals.WaitCountersign, approvals.WaitApprove:
+		case agreement.WaitCountersign, agreement.WaitApprove:
 			add(parts.Calm, "sign", waitingWords[w], "Nothing is signed until you read it and confirm.", read())
-		case approvals.WaitComplete:
+		case agreement.WaitComplete:
 			add(parts.Calm, "sign", waitingWords[w], "The vault could not complete it by itself; the page says why.", read())
-		case approvals.WaitIntent:
+		case agreement.WaitIntent:
 			add(parts.Notice, "clock", waitingWords[w], "The document asks for the agent’s signature first, then for yours. The agent brings it with its next request.", nil)
-		case approvals.WaitConflict:
+		case agreement.WaitConflict:
 			add(parts.Alarm, "warning", waitingWords[w], "Both are kept, and nothing of that version is signed. Say below which one counts.", nil)
-		case approvals.WaitHandle:
+		case agreement.WaitHandle:
 			for _, h := range v.Rehomed {
 				add(parts.Notice, "warning", "A handle names another key than before", fmt.Sprintf("It was %s and is %s. Nothing is signed until you say that this is right.", short(h.Was), short(h.Is)),
 					u.button(parts.Plain, "", "Compare the keys", func() {
@@ -104,7 +105,7 @@ func (p *engagementsPage) waiting(u *UI, v *approvals.EngagementView) (out []fyn
 		}
 	}
 	for _, x := range v.Versions {
-		if x.Conflict && waits(v, approvals.WaitConflict) {
+		if x.Conflict && waits(v, agreement.WaitConflict) {
 			out = append(out, parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, "Version "+page.Number(x.Version)+", sha256 "+short(x.Digest))),
 				u.button(parts.Plain, "", "This one counts", func() {
 					u.run("", func(ctx context.Context) error { return u.owner.SettleConflict(ctx, v.ID, x.Digest) }, func(error) { p.reload(u, true) })
@@ -115,7 +116,7 @@ func (p *engagementsPage) waiting(u *UI, v *approvals.EngagementView) (out []fyn
 }
 
 // facts are the parties with their keys, and how they are known.
-func (p *engagementsPage) facts(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) facts(u *UI, v *agreement.View) fyne.CanvasObject {
 	var boxes []fyne.CanvasObject
 	for _, x := range v.Parties {
 		role := "Provider, does the work"
@@ -224,23 +225,23 @@ var aheadWords = map[string]string{
 	"lapsed": "The proposed change lapses unanswered", "active": "It comes into force", "terminated": "The notice ends, and with it the engagement", "exhausted": "The cap is reached",
 }
 
-func moved(m approvals.Moved) string {
+func moved(m agreement.Moved) string {
 	if w, ok := aheadWords[m.What]; ok && m.Due {
 		return w
 	}
 	if w, ok := movedWords[m.What]; ok {
 		return w
 	}
-	if kind, ok := strings.CutPrefix(m.What, "brought "); ok && recordWords[approvals.RecordKind(kind)] != "" {
-		return recordWords[approvals.RecordKind(kind)] + " was brought in"
+	if kind, ok := strings.CutPrefix(m.What, "brought "); ok && recordWords[agreement.RecordKind(kind)] != "" {
+		return recordWords[agreement.RecordKind(kind)] + " was brought in"
 	}
 	return strings.ReplaceAll(safe(m.What), "_", " ")
 }
 
 // timeline is a line from the first day to now and on to what lies ahead.
-func (p *engagementsPage) timeline(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) timeline(u *UI, v *agreement.View) fyne.CanvasObject {
 	var list []fyne.CanvasObject
-	point := func(m approvals.Moved, kind parts.Progress, first, last bool) fyne.CanvasObject {
+	point := func(m agreement.Moved, kind parts.Progress, first, last bool) fyne.CanvasObject {
 		style, ink := look.Body, look.Ink
 		if kind == parts.Next {
 			ink = look.Ink2
@@ -262,14 +263,14 @@ func (p *engagementsPage) timeline(u *UI, v *approvals.EngagementView) fyne.Canv
 		}
 		return parts.Cells(10, []float32{18, 232, 0}, timeMark(kind, first, last), look.Text(look.Small.Box(24), look.Ink2, page.At(m.At)), look.Para(withLine(text, 24)...))
 	}
-	ahead := slices.IndexFunc(v.Timeline, func(m approvals.Moved) bool { return m.Due })
+	ahead := slices.IndexFunc(v.Timeline, func(m agreement.Moved) bool { return m.Due })
 	if ahead < 0 {
 		ahead = len(v.Timeline)
 	}
 	for i, m := range v.Timeline[:ahead] {
 		list = append(list, point(m, parts.Done, i == 0, false))
 	}
-	now := parts.Cells(10, []float32{18, 232, 0}, timeMark(parts.Now, ahead == 0, ahead == len(v.Timeline)), look.Text(look.SmallB.Box(24), look.Ink, "Now"), look.Text(look.Strong.Box(24), look.Ink, stateWords(v.EngagementRow)))
+	now := parts.Cells(10, []float32{18, 232, 0}, timeMark(parts.Now, ahead == 0, ahead == len(v.Timeline)), look.Text(look.SmallB.Box(24), look.Ink, "Now"), look.Text(look.Strong.Box(24), look.Ink, stateWords(v.Row)))
 	list = append(list, now)
 	for i, m := range v.Timeline[ahead:] {
 		list = append(list, point(m, parts.Next, false, i == len(v.Timeline)-ahead-1))
@@ -324,7 +325,7 @@ func timeMark(kind parts.Progress, first, last bool) fyne.CanvasObject {
 }
 
 // versions are the versions with what can be done with the file of each.
-func (p *engagementsPage) versions(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) versions(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, x := range v.Versions {
 		what := "Version " + page.Number(x.Version)
@@ -336,7 +337,7 @@ func (p *engagementsPage) versions(u *UI, v *approvals.EngagementView) fyne.Canv
 		}
 		state := outcomeWords(x)
 		if state == "" {
-			row := v.EngagementRow
+			row := v.Row
 			row.State = x.State
 			row.Spent, row.Withdrawn = false, false
 			state = stateWords(row)
@@ -363,7 +364,7 @@ func (p *engagementsPage) versions(u *UI, v *approvals.EngagementView) fyne.Canv
 	return parts.Lined(rows...)
 }
 
-func (p *engagementsPage) toClose(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) toClose(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, g := range v.ToClose {
 		name := hostile.Runs(look.Strong, look.Ink, g.Grant.Name)
@@ -390,7 +391,7 @@ func (p *engagementsPage) toClose(u *UI, v *approvals.EngagementView) fyne.Canva
 	return parts.Lined(rows...)
 }
 
-func (p *engagementsPage) disputes(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) disputes(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, d := range v.Disputed {
 		by := "They dispute "
@@ -413,7 +414,7 @@ func (p *engagementsPage) disputes(u *UI, v *approvals.EngagementView) fyne.Canv
 	return parts.Lined(rows...)
 }
 
-func (p *engagementsPage) allowed(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) allowed(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, a := range v.Preauthorisations {
 		words := fmt.Sprintf("%s may accept it %s, until %s; %s used.", u.agentName(a.Client), plural(a.Times, "time", "times"), page.At(a.NotAfter), parts.Number(a.Used))
@@ -428,7 +429,7 @@ func (p *engagementsPage) allowed(u *UI, v *approvals.EngagementView) fyne.Canva
 	return parts.Lined(rows...)
 }
 
-func (p *engagementsPage) reviews(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) reviews(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, r := range v.Reviews {
 		what := "They accepted"
@@ -455,7 +456,7 @@ func (p *engagementsPage) reviews(u *UI, v *approvals.EngagementView) fyne.Canva
 }
 
 // records are what belongs to the engagement beside its documents.
-func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) records(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for i := len(v.Records) - 1; i >= 0; i-- {
 		r := v.Records[i]
@@ -497,7 +498,7 @@ func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.Canva
 			}
 		}
 		act := []fyne.CanvasObject{parts.Spring()}
-		if r.Kind == approvals.RecordProblem && r.Answer != "resolved" {
+		if r.Kind == agreement.RecordProblem && r.Answer != "resolved" {
 			answered := func(answer, said string) func() {
 				return func() {
 					u.run("", func(ctx context.Context) error { return u.owner.AnswerProblem(ctx, v.ID, r.SHA256, answer) }, func(err error) {
@@ -519,7 +520,7 @@ func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.Canva
 }
 
 // moves are what the owner may do now; each opens the document with it.
-func (p *engagementsPage) moves(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) moves(u *UI, v *agreement.View) fyne.CanvasObject {
 	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "preauthorise": "Allow in advance…", "form": "Fill the seat…", "refuse": "Refuse with a reason…"}
 	var list []fyne.CanvasObject
 	for _, m := range v.Moves {
@@ -541,7 +542,7 @@ func (p *engagementsPage) moves(u *UI, v *approvals.EngagementView) fyne.CanvasO
 
 // deployed is what the runtimes of this engagement do, where the owner says
 // something else of them than everywhere.
-func (p *engagementsPage) deployed(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) deployed(u *UI, v *agreement.View) fyne.CanvasObject {
 	words, label := "As you said in Settings.", "Say something else for this one"
 	next := &v.Deployment
 	if v.OwnDeployment {
@@ -563,7 +564,7 @@ func (p *engagementsPage) export(u *UI, id string) {
 }
 
 // file writes the page of a version as a file.
-func (p *engagementsPage) file(u *UI, v *approvals.EngagementView, x approvals.VersionView, kind string) {
+func (p *engagementsPage) file(u *UI, v *agreement.View, x agreement.VersionView, kind string) {
 	view := *v
 	u.export(fmt.Sprintf("vault-contract-version-%d.%s", x.Version, kind), "The page was exported", "It shows what the vault showed you, with the digest of the document on every page.",
 		func(context.Context) ([]byte, error) {
@@ -602,7 +603,7 @@ func (u *UI) take(path, how string) {
 				u.rebuild()
 				return
 			}
-			u.deals.bring(u, raw, "", approvals.SoWSource{Kind: how, Name: name})
+			u.deals.bring(u, raw, "", agreement.Source{Kind: how, Name: name})
 		})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/ui/hostile"
@@ -23,7 +24,7 @@ type engagementsPage struct {
 	search *parts.Field
 	list   *virtual
 
-	rows  []approvals.EngagementRow
+	rows  []agreement.Row
 	total int
 	next  string // cursor of the rows that follow
 	err   error
@@ -32,9 +33,9 @@ type engagementsPage struct {
 	asked int // counts questions: an older answer is dropped
 
 	open     string // engagement that is shown, or ""
-	one      *approvals.EngagementView
+	one      *agreement.View
 	oneErr   error
-	reminded []approvals.Reminder
+	reminded []agreement.Reminder
 	asking   *question // of the engagement that is shown, or nil
 	paste    *pasted
 	seat     *parts.Field // name of the seat that is to be opened, in Settings
@@ -48,7 +49,7 @@ var dealFilters = []struct {
 	{"All", approvals.EngagementFilter{}},
 	{"Waiting for you", approvals.EngagementFilter{Waiting: true}},
 	{"In force", approvals.EngagementFilter{States: []sow.State{sow.Active, sow.Agreed, sow.AmendmentProposed}}},
-	{"Offers", approvals.EngagementFilter{Kind: approvals.KindOffer}},
+	{"Offers", approvals.EngagementFilter{Kind: agreement.KindOffer}},
 	{"Ended", approvals.EngagementFilter{States: []sow.State{sow.Lapsed, sow.Exhausted, sow.Terminated, sow.Amended}}},
 }
 
@@ -95,7 +96,7 @@ func (p *engagementsPage) reload(u *UI, keep bool) {
 	open := p.open
 	u.opts.Go(func() {
 		rows, total, next, err := u.fetch(f, want)
-		var one *approvals.EngagementView
+		var one *agreement.View
 		var oneErr error
 		if open != "" {
 			v, err := u.owner.Engagement(open)
@@ -118,7 +119,7 @@ func (p *engagementsPage) reload(u *UI, keep bool) {
 }
 
 // fetch asks for pages until so many rows are there.
-func (u *UI) fetch(f approvals.EngagementFilter, want int) (rows []approvals.EngagementRow, total int, next string, err error) {
+func (u *UI) fetch(f approvals.EngagementFilter, want int) (rows []agreement.Row, total int, next string, err error) {
 	f.Limit = approvals.MaxPage
 	for {
 		page, err := u.owner.Engagements(f)
@@ -190,7 +191,7 @@ func (p *engagementsPage) page(u *UI) fyne.CanvasObject {
 }
 
 // stateWords say where a document stands.
-func stateWords(r approvals.EngagementRow) string {
+func stateWords(r agreement.Row) string {
 	switch {
 	case r.Withdrawn:
 		return "Offer, withdrawn"
@@ -223,19 +224,19 @@ func stateWords(r approvals.EngagementRow) string {
 }
 
 // waitingWords say what waits for the owner.
-var waitingWords = map[approvals.Waiting]string{
-	approvals.WaitCountersign: "Your signature is asked for",
-	approvals.WaitComplete:    "Somebody asks to form it",
-	approvals.WaitApprove:     "A change is proposed to you",
-	approvals.WaitConflict:    "Two documents claim one version",
-	approvals.WaitHandle:      "A handle names another key",
-	approvals.WaitProblem:     "A problem is reported",
-	approvals.WaitDispute:     "A settlement does not add up",
-	approvals.WaitIntent:      "The agent’s part is missing",
+var waitingWords = map[agreement.Waiting]string{
+	agreement.WaitCountersign: "Your signature is asked for",
+	agreement.WaitComplete:    "Somebody asks to form it",
+	agreement.WaitApprove:     "A change is proposed to you",
+	agreement.WaitConflict:    "Two documents claim one version",
+	agreement.WaitHandle:      "A handle names another key",
+	agreement.WaitProblem:     "A problem is reported",
+	agreement.WaitDispute:     "A settlement does not add up",
+	agreement.WaitIntent:      "The agent’s part is missing",
 }
 
 // theirs is the party across from the owner.
-func theirs(r approvals.EngagementRow) sow.Seat {
+func theirs(r agreement.Row) sow.Seat {
 	if r.Role == sow.Provider {
 		return r.Client
 	}
@@ -249,7 +250,7 @@ func (p *engagementsPage) row(u *UI, i int) fyne.CanvasObject {
 	}
 	r := p.rows[i]
 	icon := "engagement"
-	if r.Kind == approvals.KindOffer {
+	if r.Kind == agreement.KindOffer {
 		icon = "file"
 	}
 	who := theirs(r)
@@ -313,21 +314,21 @@ func oneLine(s string, n int) string {
 	return string(r[:n]) + "…"
 }
 
-func seatWords(r approvals.EngagementRow) string {
+func seatWords(r agreement.Row) string {
 	switch r.Role {
 	case sow.Client:
 		return "you pay"
 	case sow.Provider:
 		return "you do the work"
 	}
-	if r.Kind == approvals.KindOffer {
+	if r.Kind == agreement.KindOffer {
 		return "somebody else’s"
 	}
 	return "you are neither side yet"
 }
 
 // moneyWords is the most the client pays.
-func moneyWords(r approvals.EngagementRow) string {
+func moneyWords(r agreement.Row) string {
 	switch {
 	case r.Arrangement == "no_charge":
 		return "no charge"
@@ -364,39 +365,39 @@ func (p *engagementsPage) show(u *UI, id string) {
 }
 
 // reminderWords say what becomes due.
-func reminderWords(r approvals.Reminder) string {
+func reminderWords(r agreement.Reminder) string {
 	switch r.Kind {
-	case approvals.RemindEnds:
+	case agreement.RemindEnds:
 		return "It ends and does not renew by itself"
-	case approvals.RemindStarts:
+	case agreement.RemindStarts:
 		return "It comes into force"
-	case approvals.RemindReview:
+	case agreement.RemindReview:
 		return "The proposed change lapses unanswered"
-	case approvals.RemindInterim:
+	case agreement.RemindInterim:
 		return "Something is owed on a schedule"
-	case approvals.RemindDeemed:
+	case agreement.RemindDeemed:
 		if r.Last {
 			return "Last reminder: from then on silence is acceptance"
 		}
 		return "Silence will mean acceptance"
-	case approvals.RemindReservation:
+	case agreement.RemindReservation:
 		return "What is held in advance comes back; no work runs without a new reservation"
-	case approvals.RemindRevision:
+	case agreement.RemindRevision:
 		return "Included revisions can be asked for until then"
-	case approvals.RemindOffer:
+	case agreement.RemindOffer:
 		return "The offer ends"
-	case approvals.RemindNotice:
+	case agreement.RemindNotice:
 		return "The notice has passed; the engagement is over"
-	case approvals.RemindClose:
+	case agreement.RemindClose:
 		return "Access that stays open is to be closed by hand"
-	case approvals.RemindVerdict:
+	case agreement.RemindVerdict:
 		return "A verdict after this is void"
 	}
 	return "Something becomes due"
 }
 
 // due lists reminders; with a name each opens its engagement.
-func (p *engagementsPage) due(u *UI, list []approvals.Reminder, opens bool) fyne.CanvasObject {
+func (p *engagementsPage) due(u *UI, list []agreement.Reminder, opens bool) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, r := range list {
 		ink, icon := look.Ink2, "clock"
@@ -433,7 +434,7 @@ func (u *UI) sowRow(i approvals.Item) fyne.CanvasObject {
 	age.Align = fyne.TextAlignTrailing
 	open := u.button(parts.Plain, "", "Read", func() {
 		switch i.Wants {
-		case approvals.WaitCountersign, approvals.WaitApprove, approvals.WaitIntent:
+		case agreement.WaitCountersign, agreement.WaitApprove, agreement.WaitIntent:
 			u.openContract(i.ID, "", "")
 		default:
 			u.open("engagements")
@@ -461,7 +462,7 @@ func newPasted(u *UI) *pasted {
 func (x *pasted) panel(u *UI) fyne.CanvasObject {
 	back := u.button(parts.Plain, "", "Back", func() { u.deals.paste = nil; u.rebuild() })
 	take := u.button(parts.Primary, "copy", "Take it from the clipboard", func() {
-		u.deals.bring(u, []byte(u.app.Clipboard().Content()), "", approvals.SoWSource{Kind: "paste"})
+		u.deals.bring(u, []byte(u.app.Clipboard().Content()), "", agreement.Source{Kind: "paste"})
 	})
 	words := "A contract, an offer, a change, or what belongs to one: a settlement record, a report, a review, an owner card, a bundle. Bringing it in signs nothing."
 	list := []fyne.CanvasObject{}
@@ -477,18 +478,18 @@ func (x *pasted) panel(u *UI) fyne.CanvasObject {
 }
 
 // bring gives bytes to the desk and says what came of them.
-func (p *engagementsPage) bring(u *UI, raw []byte, kind approvals.RecordKind, from approvals.SoWSource) {
+func (p *engagementsPage) bring(u *UI, raw []byte, kind agreement.RecordKind, from agreement.Source) {
 	if len(raw) == 0 {
 		u.banner = &banner{parts.Notice, "info", "There is nothing to bring in", "Copy a document first, or name a file."}
 		u.rebuild()
 		return
 	}
-	if len(raw) > approvals.MaxSoWDocument {
+	if len(raw) > agreement.MaxDocument {
 		u.banner = &banner{parts.Notice, "warning", "That is too long", "A document may have 1 MiB. Nothing was kept."}
 		u.rebuild()
 		return
 	}
-	var got approvals.Imported
+	var got agreement.Imported
 	draft := p.paste != nil && p.paste.draft
 	u.run("", func(ctx context.Context) error {
 		var err error
@@ -512,15 +513,15 @@ func (p *engagementsPage) bring(u *UI, raw []byte, kind approvals.RecordKind, fr
 }
 
 // recordWords name what was brought in.
-var recordWords = map[approvals.RecordKind]string{
-	approvals.RecordSoW: "A document", approvals.RecordConfirmation: "A person’s confirmation", approvals.RecordIntent: "An agent’s part", approvals.RecordDenial: "A denial",
-	approvals.RecordWithdrawal: "A withdrawal", approvals.RecordTermination: "A termination", approvals.RecordRefusal: "A refusal to form", approvals.RecordDispute: "A dispute",
-	approvals.RecordReview: "A review", approvals.RecordProbe: "A probe", approvals.RecordQuote: "A quote", approvals.RecordSettlement: "A settlement record",
-	approvals.RecordJobManifest: "A job manifest", approvals.RecordProblem: "A problem report", approvals.RecordProbeRecord: "A probe record", approvals.RecordVerdict: "A verdict",
-	approvals.RecordAppointment: "An arbiter’s appointment", approvals.RecordManifest: "A manifest", approvals.RecordCard: "An owner card", approvals.RecordBundle: "A bundle",
+var recordWords = map[agreement.RecordKind]string{
+	agreement.RecordSoW: "A document", agreement.RecordConfirmation: "A person’s confirmation", agreement.RecordIntent: "An agent’s part", agreement.RecordDenial: "A denial",
+	agreement.RecordWithdrawal: "A withdrawal", agreement.RecordTermination: "A termination", agreement.RecordRefusal: "A refusal to form", agreement.RecordDispute: "A dispute",
+	agreement.RecordReview: "A review", agreement.RecordProbe: "A probe", agreement.RecordQuote: "A quote", agreement.RecordSettlement: "A settlement record",
+	agreement.RecordJobManifest: "A job manifest", agreement.RecordProblem: "A problem report", agreement.RecordProbeRecord: "A probe record", agreement.RecordVerdict: "A verdict",
+	agreement.RecordAppointment: "An arbiter’s appointment", agreement.RecordManifest: "A manifest", agreement.RecordCard: "An owner card", agreement.RecordBundle: "A bundle",
 }
 
-func importedWords(got approvals.Imported) *banner {
+func importedWords(got agreement.Imported) *banner {
 	what := recordWords[got.Kind]
 	if what == "" {
 		what = "Something"
@@ -557,6 +558,6 @@ func importedWords(got approvals.Imported) *banner {
 }
 
 // waits says whether something of an engagement waits for the owner.
-func waits(v *approvals.EngagementView, w approvals.Waiting) bool {
+func waits(v *agreement.View, w agreement.Waiting) bool {
 	return slices.Contains(v.Waiting, w)
 }

@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
@@ -226,7 +227,7 @@ func TestChangeAtTheDeskIsFollowed(t *testing.T) {
 func TestMovesThatAreBarredSayWhy(t *testing.T) {
 	d := fakedesk.Contracts()
 	v := d.SoW.Views["e_0"]
-	v.Moves = []approvals.Move{{What: "countersign", Digest: v.Versions[0].Digest, Blocked: "enforcement_unavailable", Detail: "A clause is stated as enforced and nothing here enforces it."}}
+	v.Moves = []agreement.Move{{What: "countersign", Digest: v.Versions[0].Digest, Blocked: "enforcement_unavailable", Detail: "A clause is stated as enforced and nothing here enforces it."}}
 	d.SoW.Views["e_0"] = v
 	s := newStage(t, d)
 	w := s.contract("e_0")
@@ -429,7 +430,7 @@ func TestHostileTextInAContract(t *testing.T) {
 	v.SoW, v.Versions[0].Digest, v.Provider.Owner = evil, doc.Digest(), evil
 	v.Moves[0].Digest = doc.Digest()
 	v.Parties[0].Party.Owner = evil
-	d.SoW.Views["e_0"], d.SoW.Rows[0] = v, v.EngagementRow
+	d.SoW.Views["e_0"], d.SoW.Rows[0] = v, v.Row
 	d.Items[0].Stem = evil
 	s := newStage(t, d)
 	clean := func(x *canvas.Text) {
@@ -462,7 +463,7 @@ func TestHostileTextInAContract(t *testing.T) {
 
 func TestBringingIn(t *testing.T) {
 	d := fakedesk.Contracts()
-	d.SoW.Brought = approvals.Imported{Kind: approvals.RecordSoW, Engagement: "e_1", SHA256: strings.Repeat("0", 64)}
+	d.SoW.Brought = agreement.Imported{Kind: agreement.RecordSoW, Engagement: "e_1", SHA256: strings.Repeat("0", 64)}
 	s := newStage(t, d)
 	test.Tap(uiwalk.Row(s.root(), "Engagements"))
 	press(t, s.root(), "Bring in a document")
@@ -556,7 +557,7 @@ func BenchmarkEngagements10000(b *testing.B) {
 
 func TestDraftsSeatsAndBlockedKeys(t *testing.T) {
 	d := fakedesk.Contracts()
-	d.SoW.Brought = approvals.Imported{Kind: approvals.RecordSoW, SHA256: strings.Repeat("0", 64)}
+	d.SoW.Brought = agreement.Imported{Kind: agreement.RecordSoW, SHA256: strings.Repeat("0", 64)}
 	d.SoW.Blocked = []approvals.BlockedKey{{Key: d.SoW.Views["e_0"].Parties[0].Key, At: fakedesk.Now.UnixMilli()}}
 	s := newStage(t, d)
 	test.Tap(uiwalk.Row(s.root(), "Engagements"))

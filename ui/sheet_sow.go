@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/opened"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
@@ -28,13 +29,13 @@ type contract struct {
 	w       fyne.Window
 	root    *frame
 	gate    *gate
-	view    approvals.EngagementView
-	version approvals.VersionView
+	view    agreement.View
+	version agreement.VersionView
 	doc     *sow.Document
 	text    []byte // of its contract language, nil where none was brought
 	page    *page.Page
 	compare *page.Comparison // nil unless it is an amendment of the version in force
-	seats   []approvals.SeatView
+	seats   []agreement.SeatView
 
 	whole   bool // of an amendment: the page is shown instead of the comparison
 	drawn   *drawn
@@ -63,7 +64,7 @@ type contractDoc struct {
 	opened.Agreement
 	page    *page.Page
 	compare *page.Comparison
-	seats   []approvals.SeatView
+	seats   []agreement.SeatView
 }
 
 // openContract shows a version of an engagement ("" for the one that waits, in
@@ -101,7 +102,7 @@ func (u *UI) loadContract(id, digest string) (contractDoc, error) {
 }
 
 // readContract reads the bytes of a version and makes its page.
-func (u *UI) readContract(view approvals.EngagementView, digest string) (contractDoc, error) {
+func (u *UI) readContract(view agreement.View, digest string) (contractDoc, error) {
 	o, err := opened.Read(u.owner, view, digest)
 	d := contractDoc{Agreement: o, seats: u.owner.Seats()}
 	if err != nil {
@@ -121,7 +122,7 @@ func (u *UI) facts(o opened.Agreement) page.Facts {
 }
 
 // learned says how a seat's key came to be known.
-func (u *UI) learned(p approvals.PartyView) string {
+func (u *UI) learned(p agreement.PartyView) string {
 	if p.Ours {
 		return "your key, held by this vault"
 	}
@@ -149,7 +150,7 @@ func (u *UI) agentName(client string) string {
 	return "an agent"
 }
 
-func seatName(s approvals.SeatView) string {
+func seatName(s agreement.SeatView) string {
 	if s.Name != "" {
 		return safe(s.Name)
 	}
@@ -265,7 +266,7 @@ func (c *contract) in(ms int64) string {
 }
 
 // outcomeWords say what became of a version that is not open any more.
-func outcomeWords(v approvals.VersionView) string {
+func outcomeWords(v agreement.VersionView) string {
 	switch v.Outcome {
 	case "approved":
 		return "It was approved."
@@ -464,7 +465,7 @@ func (l *columns) Layout(objs []fyne.CanvasObject, size fyne.Size) {
 func (l *columns) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 // can returns a move the owner may make on this version, nil for none.
-func (c *contract) can(what string) *approvals.Move {
+func (c *contract) can(what string) *agreement.Move {
 	for i, m := range c.view.Moves {
 		if m.What == what && (m.Digest == "" || m.Digest == c.version.Digest) {
 			return &c.view.Moves[i]
@@ -576,7 +577,7 @@ var barred = map[string]string{
 }
 
 // why says in a sentence what bars a move.
-func (c *contract) why(m *approvals.Move) string {
+func (c *contract) why(m *agreement.Move) string {
 	if m.Detail != "" {
 		return safeLong(m.Detail)
 	}
@@ -873,7 +874,7 @@ func (c *contract) follow() {
 			return
 		}
 		c.u.opts.Do(func() {
-			at := slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.Digest == digest })
+			at := slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.Digest == digest })
 			if c.over || c.busy || at < 0 || reflect.DeepEqual(view.Moves, c.view.Moves) && view.Versions[at].Outcome == c.version.Outcome {
 				return
 			}

@@ -11,6 +11,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/plain"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
@@ -229,7 +230,7 @@ func (c *contract) signing(s *step, move, v string) {
 	}
 	who := c.seats
 	if c.view.SeatFixed || len(who) == 0 {
-		who = []approvals.SeatView{c.view.Seat}
+		who = []agreement.SeatView{c.view.Seat}
 	}
 	roles := []string{""}
 	if c.view.Role == "" { // nothing says yet which side is the owner's
@@ -256,7 +257,7 @@ func (c *contract) signing(s *step, move, v string) {
 			})
 		}
 	}
-	if slices.Contains(c.view.Waiting, approvals.WaitCountersign) || slices.Contains(c.view.Waiting, approvals.WaitApprove) {
+	if slices.Contains(c.view.Waiting, agreement.WaitCountersign) || slices.Contains(c.view.Waiting, agreement.WaitApprove) {
 		c.add(s, "Decline", "The agent that asks is told no. Nothing is signed.", &answer{
 			do: func() func(context.Context) (approvals.Outcome, error) {
 				id, digest := c.view.ID, c.version.Digest
@@ -316,10 +317,10 @@ func (c *contract) forming(s *step) {
 	}
 	seats := c.seats
 	if len(seats) == 0 {
-		seats = []approvals.SeatView{c.view.Seat}
+		seats = []agreement.SeatView{c.view.Seat}
 	}
 	for _, seat := range seats {
-		var made approvals.EngagementView
+		var made agreement.View
 		c.moveIn(s, "form", "Fill the seat as "+seatName(seat), "Makes the completed contract. Nothing is signed yet.", &answer{
 			fields: fields,
 			missing: func() string {
@@ -422,12 +423,12 @@ func (c *contract) disputing(s *step) {
 	n := 0
 	for i := len(c.view.Records) - 1; i >= 0 && n < 4; i-- {
 		r := c.view.Records[i]
-		if r.Kind != approvals.RecordSettlement && r.Kind != approvals.RecordReview {
+		if r.Kind != agreement.RecordSettlement && r.Kind != agreement.RecordReview {
 			continue
 		}
 		n++
 		what := "the settlement record"
-		if r.Kind == approvals.RecordReview {
+		if r.Kind == agreement.RecordReview {
 			what = "the review"
 		}
 		why := "It freezes this amount and nothing else. Needs your passkey."
@@ -518,11 +519,11 @@ func (c *contract) allowing(s *step) {
 			break
 		}
 		n++
-		p := func() (approvals.Preauthorisation, string) {
+		p := func() (agreement.Preauthorisation, string) {
 			max, ok := page.ParseAmount(limit.Text, price.Currency)
 			count, err := strconv.ParseInt(strings.TrimSpace(times.Text), 10, 64)
 			end, err2 := time.Parse(untilForm, strings.TrimSpace(until.Text))
-			out := approvals.Preauthorisation{Offer: c.view.ID, Digest: c.version.Digest, Seat: c.view.Seat.Index, Client: client.ID,
+			out := agreement.Preauthorisation{Offer: c.view.ID, Digest: c.version.Digest, Seat: c.view.Seat.Index, Client: client.ID,
 				Party: sow.Seat{Owner: strings.TrimSpace(owner.Text), Agent: strings.TrimSpace(agent.Text)}, MaxCommitted: max, Times: count, NotAfter: end.UnixMilli()}
 			switch {
 			case out.Party.Owner == "" || out.Party.Agent == "":

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/keys"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
@@ -20,8 +21,8 @@ type Copies interface {
 
 // Agreement is one version of an engagement as it was read.
 type Agreement struct {
-	View    approvals.EngagementView
-	Version approvals.VersionView
+	View    agreement.View
+	Version agreement.VersionView
 	Doc     *sow.Document // all copies of it, joined (sow.Join)
 	Before  *sow.Document // the version in force, where this one is later; else nil
 	Text    []byte        // of the contract language it names, where it was brought (4.3); else nil
@@ -30,9 +31,9 @@ type Agreement struct {
 // Read reads the version with a digest (64 lower-case hex digits), or with "" the one that [Choose] picks. It blocks on the
 // disk. The error is an [approvals.Refusal] "gone" where there is none, a [keys.Error] "changed" where a copy is another
 // document than the view says, or what reading gave.
-func Read(from Copies, v approvals.EngagementView, digest string) (Agreement, error) {
+func Read(from Copies, v agreement.View, digest string) (Agreement, error) {
 	out := Agreement{View: v}
-	at := slices.IndexFunc(v.Versions, func(x approvals.VersionView) bool { return x.Digest == digest })
+	at := slices.IndexFunc(v.Versions, func(x agreement.VersionView) bool { return x.Digest == digest })
 	if digest == "" {
 		at = Choose(v)
 	}
@@ -62,9 +63,9 @@ var signs = []string{"countersign", "complete", "approve", "publish", "propose"}
 
 // Choose is the index of the version that is opened where none was named: one that the owner can sign or that is proposed and
 // open, the newest first, else the one in force, else the newest; -1 where there is none.
-func Choose(v approvals.EngagementView) int {
-	at := slices.IndexFunc(v.Versions, func(x approvals.VersionView) bool {
-		return x.State == sow.AmendmentProposed && x.Outcome == "" || slices.ContainsFunc(v.Moves, func(m approvals.Move) bool {
+func Choose(v agreement.View) int {
+	at := slices.IndexFunc(v.Versions, func(x agreement.VersionView) bool {
+		return x.State == sow.AmendmentProposed && x.Outcome == "" || slices.ContainsFunc(v.Moves, func(m agreement.Move) bool {
 			return m.Digest == x.Digest && slices.Contains(signs, m.What)
 		})
 	})
@@ -77,12 +78,12 @@ func Choose(v approvals.EngagementView) int {
 	return at
 }
 
-func inForce(v approvals.EngagementView) int {
-	return slices.IndexFunc(v.Versions, func(x approvals.VersionView) bool { return x.InForce })
+func inForce(v agreement.View) int {
+	return slices.IndexFunc(v.Versions, func(x agreement.VersionView) bool { return x.InForce })
 }
 
 // document joins the copies of a version, in the order in which the desk has.
-func document(from Copies, engagement string, x approvals.VersionView) (*sow.Document, error) {
+func document(from Copies, engagement string, x agreement.VersionView) (*sow.Document, error) {
 	var out *sow.Document
 	for _, c := range x.Copies {
 		raw, err := from.SoWCopy(engagement, c.SHA256)
@@ -110,8 +111,8 @@ func document(from Copies, engagement string, x approvals.VersionView) (*sow.Doc
 
 // Words are a surface's own words for what the page names.
 type Words struct {
-	Learned func(approvals.PartyView) string // how a seat's key is known
-	Seat    func(approvals.SeatView) string
+	Learned func(agreement.PartyView) string // how a seat's key is known
+	Seat    func(agreement.SeatView) string
 	Agent   func(client string) string // the owner's name for a paired program
 }
 
@@ -128,9 +129,9 @@ func (o Agreement) Facts(now int64, w Words) page.Facts {
 	for _, p := range v.Parties {
 		k := page.Known{Key: p.Key, How: w.Learned(p)}
 		switch p.Confirmation {
-		case approvals.ConfirmedUnpinned:
+		case agreement.ConfirmedUnpinned:
 			k.Person = page.PresentNotPinned
-		case approvals.ConfirmedVerified:
+		case agreement.ConfirmedVerified:
 			k.Person = page.Verified
 		}
 		if p.Role == sow.Provider {
@@ -152,8 +153,8 @@ func (o Agreement) Facts(now int64, w Words) page.Facts {
 }
 
 // Side is the owner's seat, and with somebody else's offer the one that is open.
-func Side(v approvals.EngagementView) string {
-	if v.Role == "" && v.Kind == approvals.KindOffer && !slices.ContainsFunc(v.Parties, func(p approvals.PartyView) bool { return p.Ours }) {
+func Side(v agreement.View) string {
+	if v.Role == "" && v.Kind == agreement.KindOffer && !slices.ContainsFunc(v.Parties, func(p agreement.PartyView) bool { return p.Ours }) {
 		return sow.Client
 	}
 	return v.Role

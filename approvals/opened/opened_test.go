@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/keys"
 	"vault/approvals/opened"
 	"vault/approvals/sow"
@@ -30,11 +31,11 @@ func (k kept) SoWCopy(_, sha256 string) ([]byte, error) {
 
 func (k kept) LanguageText(sha256 string) ([]byte, error) { return k[sha256], nil }
 
-func (k kept) add(raw []byte) approvals.CopyView {
+func (k kept) add(raw []byte) agreement.CopyView {
 	sum := sha256.Sum256(raw)
 	name := hex.EncodeToString(sum[:])
 	k[name] = raw
-	return approvals.CopyView{SHA256: name, Size: len(raw)}
+	return agreement.CopyView{SHA256: name, Size: len(raw)}
 }
 
 func sample(t *testing.T, name string) *sow.Document {
@@ -87,8 +88,8 @@ func TestCopiesAreJoined(t *testing.T) {
 		t.Fatal(err)
 	}
 	seats := joined.VerifySignatures(sow.Pins{})
-	v := approvals.EngagementView{EngagementRow: approvals.EngagementRow{ID: "e", Role: sow.Client}, Versions: []approvals.VersionView{{
-		Version: 1, Digest: doc.Digest(), Copies: []approvals.CopyView{k.add(first), k.add(second)}, Seats: seats}}}
+	v := agreement.View{Row: agreement.Row{ID: "e", Role: sow.Client}, Versions: []agreement.VersionView{{
+		Version: 1, Digest: doc.Digest(), Copies: []agreement.CopyView{k.add(first), k.add(second)}, Seats: seats}}}
 	o, err := opened.Read(k, v, "")
 	if err != nil {
 		t.Fatal(err)
@@ -124,7 +125,7 @@ func unsigned(t *testing.T, d *sow.Document) *sow.Document {
 }
 
 func words() opened.Words {
-	return opened.Words{Learned: func(p approvals.PartyView) string { return p.Learned }, Seat: func(s approvals.SeatView) string { return "the seat " + s.Name },
+	return opened.Words{Learned: func(p agreement.PartyView) string { return p.Learned }, Seat: func(s agreement.SeatView) string { return "the seat " + s.Name },
 		Agent: func(c string) string { return "agent " + c }}
 }
 
@@ -132,25 +133,25 @@ func words() opened.Words {
 func TestCopiesAreChecked(t *testing.T) {
 	one, two, other := sample(t, "fixed-fee-engagement"), sample(t, "amendment-v2-proposal"), sample(t, "no-charge-engagement")
 	for name, c := range map[string]struct {
-		change func(k kept, v *approvals.EngagementView)
+		change func(k kept, v *agreement.View)
 		code   string
 	}{
-		"honest":           {func(kept, *approvals.EngagementView) {}, ""},
-		"the only copy":    {func(k kept, v *approvals.EngagementView) { k[v.Versions[0].Copies[0].SHA256] = other.Raw() }, "changed"},
-		"the one in force": {func(k kept, v *approvals.EngagementView) { k[v.Versions[1].Copies[0].SHA256] = other.Raw() }, "changed"},
-		"a second copy": {func(k kept, v *approvals.EngagementView) {
+		"honest":           {func(kept, *agreement.View) {}, ""},
+		"the only copy":    {func(k kept, v *agreement.View) { k[v.Versions[0].Copies[0].SHA256] = other.Raw() }, "changed"},
+		"the one in force": {func(k kept, v *agreement.View) { k[v.Versions[1].Copies[0].SHA256] = other.Raw() }, "changed"},
+		"a second copy": {func(k kept, v *agreement.View) {
 			v.Versions[0].Copies = append(v.Versions[0].Copies, k.add(other.Raw()))
 		}, "changed"},
-		"no copy":               {func(_ kept, v *approvals.EngagementView) { v.Versions[0].Copies = nil }, "gone"},
-		"a copy that is gone":   {func(k kept, v *approvals.EngagementView) { delete(k, v.Versions[0].Copies[0].SHA256) }, "gone"},
-		"no version":            {func(_ kept, v *approvals.EngagementView) { v.Versions = nil }, "gone"},
-		"a version not in view": {func(_ kept, v *approvals.EngagementView) { v.Versions[0].Digest = one.Digest() }, "gone"},
+		"no copy":               {func(_ kept, v *agreement.View) { v.Versions[0].Copies = nil }, "gone"},
+		"a copy that is gone":   {func(k kept, v *agreement.View) { delete(k, v.Versions[0].Copies[0].SHA256) }, "gone"},
+		"no version":            {func(_ kept, v *agreement.View) { v.Versions = nil }, "gone"},
+		"a version not in view": {func(_ kept, v *agreement.View) { v.Versions[0].Digest = one.Digest() }, "gone"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := kept{}
-			v := approvals.EngagementView{Versions: []approvals.VersionView{
-				{Version: 2, Digest: two.Digest(), State: sow.AmendmentProposed, Copies: []approvals.CopyView{k.add(two.Raw())}},
-				{Version: 1, Digest: one.Digest(), InForce: true, Copies: []approvals.CopyView{k.add(one.Raw())}}}}
+			v := agreement.View{Versions: []agreement.VersionView{
+				{Version: 2, Digest: two.Digest(), State: sow.AmendmentProposed, Copies: []agreement.CopyView{k.add(two.Raw())}},
+				{Version: 1, Digest: one.Digest(), InForce: true, Copies: []agreement.CopyView{k.add(one.Raw())}}}}
 			c.change(k, &v)
 			o, err := opened.Read(k, v, two.Digest())
 			code := ""
@@ -175,23 +176,23 @@ func TestCopiesAreChecked(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	v := func(moves []approvals.Move, list ...approvals.VersionView) approvals.EngagementView {
-		return approvals.EngagementView{Moves: moves, Versions: list}
+	v := func(moves []agreement.Move, list ...agreement.VersionView) agreement.View {
+		return agreement.View{Moves: moves, Versions: list}
 	}
-	force, lapsed, draft := approvals.VersionView{Digest: "a", InForce: true}, approvals.VersionView{Digest: "b", State: sow.AmendmentProposed, Outcome: "lapsed"}, approvals.VersionView{Digest: "c"}
-	open := approvals.VersionView{Digest: "d", State: sow.AmendmentProposed}
+	force, lapsed, draft := agreement.VersionView{Digest: "a", InForce: true}, agreement.VersionView{Digest: "b", State: sow.AmendmentProposed, Outcome: "lapsed"}, agreement.VersionView{Digest: "c"}
+	open := agreement.VersionView{Digest: "d", State: sow.AmendmentProposed}
 	for name, c := range map[string]struct {
-		view approvals.EngagementView
+		view agreement.View
 		want int
 	}{
 		"nothing":                   {v(nil), -1},
 		"the newest":                {v(nil, draft, lapsed), 0},
 		"in force":                  {v(nil, lapsed, force), 1},
 		"proposed":                  {v(nil, lapsed, open, force), 1},
-		"a draft of ours":           {v([]approvals.Move{{What: "propose", Digest: "c"}}, draft, force), 0},
-		"what can only be ended":    {v([]approvals.Move{{What: "terminate", Digest: "a"}, {What: "withdraw", Digest: "c"}}, draft, force), 1},
-		"barred, and to be read":    {v([]approvals.Move{{What: "approve", Digest: "c", Blocked: "x"}}, draft, force), 0},
-		"of another version's move": {v([]approvals.Move{{What: "approve", Digest: "z"}}, draft, force), 1},
+		"a draft of ours":           {v([]agreement.Move{{What: "propose", Digest: "c"}}, draft, force), 0},
+		"what can only be ended":    {v([]agreement.Move{{What: "terminate", Digest: "a"}, {What: "withdraw", Digest: "c"}}, draft, force), 1},
+		"barred, and to be read":    {v([]agreement.Move{{What: "approve", Digest: "c", Blocked: "x"}}, draft, force), 0},
+		"of another version's move": {v([]agreement.Move{{What: "approve", Digest: "z"}}, draft, force), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := opened.Choose(c.view); got != c.want {
@@ -212,10 +213,10 @@ func TestFacts(t *testing.T) {
 	k := kept{}
 	k.add(text)
 	c := k.add(raw)
-	c.At, c.From = 7, approvals.SoWSource{Kind: "agent", Client: "c1"}
-	v := approvals.EngagementView{EngagementRow: approvals.EngagementRow{Kind: approvals.KindOffer}, Seat: approvals.SeatView{Name: "Studio", Key: "U"},
-		Versions: []approvals.VersionView{{Version: 1, Digest: doc.Digest(), Copies: []approvals.CopyView{c}, State: sow.StandingProposal}},
-		Parties:  []approvals.PartyView{{Role: sow.Provider, Key: "UT", Learned: "told", Confirmation: approvals.ConfirmedVerified}}}
+	c.At, c.From = 7, agreement.Source{Kind: "agent", Client: "c1"}
+	v := agreement.View{Row: agreement.Row{Kind: agreement.KindOffer}, Seat: agreement.SeatView{Name: "Studio", Key: "U"},
+		Versions: []agreement.VersionView{{Version: 1, Digest: doc.Digest(), Copies: []agreement.CopyView{c}, State: sow.StandingProposal}},
+		Parties:  []agreement.PartyView{{Role: sow.Provider, Key: "UT", Learned: "told", Confirmation: agreement.ConfirmedVerified}}}
 	o, err := opened.Read(k, v, doc.Digest())
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/opened"
 	"vault/approvals/plain"
 	"vault/approvals/sow"
@@ -18,10 +19,10 @@ import (
 const maxAgreements = 50
 
 // waitWords say what waits for the owner in an agreement.
-var waitWords = map[approvals.Waiting]string{
-	approvals.WaitCountersign: "waits for your signature", approvals.WaitComplete: "asks to form under your offer", approvals.WaitApprove: "a change waits for your answer",
-	approvals.WaitConflict: "two documents claim one version", approvals.WaitHandle: "a handle names another key", approvals.WaitProblem: "a problem was reported",
-	approvals.WaitDispute: "a settlement does not add up", approvals.WaitIntent: "your agent has not said its part",
+var waitWords = map[agreement.Waiting]string{
+	agreement.WaitCountersign: "waits for your signature", agreement.WaitComplete: "asks to form under your offer", agreement.WaitApprove: "a change waits for your answer",
+	agreement.WaitConflict: "two documents claim one version", agreement.WaitHandle: "a handle names another key", agreement.WaitProblem: "a problem was reported",
+	agreement.WaitDispute: "a settlement does not add up", agreement.WaitIntent: "your agent has not said its part",
 }
 
 // moveWords are what can be done on a terminal.
@@ -68,7 +69,7 @@ func (s *Surface) bring(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	got, err := s.owner.Import(ctx, raw, "", approvals.SoWSource{Kind: "file", Name: args[0]})
+	got, err := s.owner.Import(ctx, raw, "", agreement.Source{Kind: "file", Name: args[0]})
 	if err != nil {
 		return err
 	}
@@ -138,13 +139,13 @@ func (s *Surface) openAgreement(ctx context.Context, id string) error {
 // facts is what the page is told beside the document.
 func (s *Surface) facts(o opened.Agreement) reading.Facts {
 	return o.Facts(s.now().UnixMilli(), opened.Words{
-		Learned: func(p approvals.PartyView) string { return p.Learned },
+		Learned: func(p agreement.PartyView) string { return p.Learned },
 		Seat:    seatName,
 		Agent:   s.agentName,
 	})
 }
 
-func seatName(x approvals.SeatView) string {
+func seatName(x agreement.SeatView) string {
 	if x.Name != "" {
 		return fmt.Sprintf("seat %d, %s", x.Index, plain.TerminalLine(x.Name))
 	}
@@ -162,9 +163,9 @@ func (s *Surface) agentName(client string) string {
 }
 
 // chooseMove lists what can be done here and does one thing, or none.
-func (s *Surface) chooseMove(ctx context.Context, v approvals.EngagementView, x approvals.VersionView) error {
+func (s *Surface) chooseMove(ctx context.Context, v agreement.View, x agreement.VersionView) error {
 	p := s.page()
-	var open []approvals.Move
+	var open []agreement.Move
 	for _, m := range v.Moves {
 		words := moveWords[m.What]
 		switch {
@@ -197,7 +198,7 @@ func (s *Surface) chooseMove(ctx context.Context, v approvals.EngagementView, x 
 	return s.doMove(ctx, v, open[n-1])
 }
 
-func (s *Surface) doMove(ctx context.Context, v approvals.EngagementView, m approvals.Move) error {
+func (s *Surface) doMove(ctx context.Context, v agreement.View, m agreement.Move) error {
 	act := approvals.ActAsk{Engagement: v.ID, Digest: m.Digest}
 	var err error
 	switch m.What {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/internal/fakedesk"
 )
@@ -25,21 +26,21 @@ func dealing(t *testing.T) (*desk, *fakedesk.Desk) {
 	}
 	provider, _ := doc.Party(sow.Provider)
 	provider.Owner += "\x1b[2J"
-	row := approvals.EngagementRow{ID: "e_1", SoW: doc.ID() + "\u202e", Kind: approvals.KindEngagement, Role: sow.Client, State: sow.Active, Version: 1, Provider: provider,
-		Waiting: []approvals.Waiting{approvals.WaitApprove}}
+	row := agreement.Row{ID: "e_1", SoW: doc.ID() + "\u202e", Kind: agreement.KindEngagement, Role: sow.Client, State: sow.Active, Version: 1, Provider: provider,
+		Waiting: []agreement.Waiting{agreement.WaitApprove}}
 	fake := &fakedesk.Desk{SoW: fakedesk.Engaged{
-		Rows: []approvals.EngagementRow{row},
-		Views: map[string]approvals.EngagementView{"e_1": {
-			EngagementRow: row, Seat: approvals.SeatView{Index: 1, Name: "Studio", Key: "UOURS"},
-			Versions: []approvals.VersionView{{Version: 2, Digest: doc.Digest(), State: sow.AmendmentProposed, Copies: []approvals.CopyView{{SHA256: "c1"}}, Findings: doc.Validate(sow.Options{})}},
-			Parties:  []approvals.PartyView{{Role: sow.Provider, Party: provider, Key: "UTHEIRS", Learned: "told"}, {Role: sow.Client, Ours: true, Key: "UOURS"}},
-			Moves: []approvals.Move{{What: "approve", Digest: doc.Digest(), By: sow.ByPerson}, {What: "deny", Digest: doc.Digest()}, {What: "counter", Digest: doc.Digest()},
+		Rows: []agreement.Row{row},
+		Views: map[string]agreement.View{"e_1": {
+			Row: row, Seat: agreement.SeatView{Index: 1, Name: "Studio", Key: "UOURS"},
+			Versions: []agreement.VersionView{{Version: 2, Digest: doc.Digest(), State: sow.AmendmentProposed, Copies: []agreement.CopyView{{SHA256: "c1"}}, Findings: doc.Validate(sow.Options{})}},
+			Parties:  []agreement.PartyView{{Role: sow.Provider, Party: provider, Key: "UTHEIRS", Learned: "told"}, {Role: sow.Client, Ours: true, Key: "UOURS"}},
+			Moves: []agreement.Move{{What: "approve", Digest: doc.Digest(), By: sow.ByPerson}, {What: "deny", Digest: doc.Digest()}, {What: "counter", Digest: doc.Digest()},
 				{What: "terminate", Digest: "another"}},
 		}},
 		Copies: map[string][]byte{"c1": raw},
 	}}
 	return &desk{Owner: fake, status: approvals.Status{State: approvals.StateOpen}, passkeys: onePasskey(),
-		items: []approvals.Item{{ID: "e_1", Kind: approvals.ItemSoW, Wants: approvals.WaitApprove, Stem: "sow_1\x1b[2J", Merged: 1}}}, fake
+		items: []approvals.Item{{ID: "e_1", Kind: approvals.ItemSoW, Wants: agreement.WaitApprove, Stem: "sow_1\x1b[2J", Merged: 1}}}, fake
 }
 
 // An amendment is read whole and approved; which seat signs stands first.
