@@ -73,6 +73,7 @@ func commands() []command {
 		{"policy", "", "what needs a passkey", (*Surface).policy},
 		{"stricter", "WHAT [CLIENT] [NAME=TEXT...]", "ask a passkey for every, signatures, decisions or unseen, of one program where its client is named, and where domain, operation, resource or class are these", (*Surface).stricter},
 		{"looser", "N", "drop rule N of the policy; a passkey confirms it", (*Surface).looser},
+		{"floor", "[WHO]", "who has to act before an agreement binds you: document, person or agent_then_person; a passkey confirms what is less", (*Surface).floor},
 		{"card", "FILE", "write the owner card to a new file; a passkey confirms it", (*Surface).card},
 		{"compare", "", "compare the six digits of a page that vault decide opened, where this system does not tell whose it is", (*Surface).compare},
 		{"clicks", "", "what was approved by click and by passkey in the last day", (*Surface).clicks},
