@@ -114,3 +114,26 @@ func expect(t *testing.T, f sow.Findings, want []string) {
 		t.Errorf("found %q, want %q", got, want)
 	}
 }
+
+// TestOfferedReservation: the window of an offer is longer than its months only
+// where no start would do (rule 69).
+func TestOfferedReservation(t *testing.T) {
+	raw := edit(t, doc(t, open), "revisions", drop{})
+	raw = edit(t, raw, "price", json.RawMessage(good(t, metered).Get("price").Raw()))
+	for _, c := range []struct {
+		months, days int64
+		want         []string
+	}{
+		{1, 31, nil}, {1, 32, []string{"reservation_beyond_term@price.reservation.window_days"}},
+		{2, 62, nil}, {2, 63, []string{"reservation_beyond_term@price.reservation.window_days"}},
+		{12, 366, nil}, {12, 367, []string{"reservation_beyond_term@price.reservation.window_days"}},
+		{9007199254740991, 366, nil}, {1, 9007199254740991, []string{"reservation_beyond_term@price.reservation.window_days"}},
+	} {
+		offer := edit(t, edit(t, raw, "term_months", c.months), "price.reservation.window_days", c.days)
+		_, f := sow.Read(offer, sow.Options{})
+		expect(t, f, c.want)
+		// One that names an end says nothing by its months.
+		_, f = sow.Read(edit(t, edit(t, offer, "term_months", drop{}), "ends_at", "2027-06-01T00:00:00Z"), sow.Options{})
+		expect(t, f, nil)
+	}
+}

@@ -426,6 +426,9 @@ var rules = slices.Concat(
 	is(75, "pass_through_receipt_missing", line("pass_through=true")),
 	is(75, "pass_through_above_cost", part("settlement_line", `{"meter":"a","unit":"b","count":1,"per":1,"per_unit":9,"amount":9,"pass_through":true,"upstream_receipt":"r","upstream_amount":8}`)),
 	is(75, "receipt_without_pass_through", line(`upstream_receipt="r"`)),
+	is(75, "receipt_without_pass_through", line(`upstream_receipt=null`)),
+	is(75, "receipt_without_pass_through", line(`upstream_receipt=""`)),
+	is(75, "pass_through_receipt_missing", part("settlement_line", `{"meter":"a","unit":"b","count":1,"per":1,"per_unit":9,"amount":9,"pass_through":true,"upstream_receipt":"  "}`)),
 	is(76, "settlement_not_object", func(t *testing.T) sow.Findings { _, f := sow.RecordOf(value(t, `[]`)); return f }),
 	is(76, "settlement_currency", func(t *testing.T) sow.Findings {
 		return against(t, `{"total":100,"currency":"EUR"}`, `{"total":100,"currency":"USD"`+recordEnd)

@@ -2,6 +2,7 @@ package sow
 
 import (
 	"strings"
+	"time"
 
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
@@ -163,6 +164,27 @@ func (c *checker) term(v jcs.Value) {
 	}
 }
 
+// holds says whether a window of so many days can end inside the term (5.5.4).
+// An offer of some months has no start yet: it is in the wrong where no start
+// would do.
+func (d *Document) holds(days int64) bool {
+	start, end, started, ended := d.Term()
+	if started && ended {
+		return span.Within(start, days, end)
+	}
+	months, ok := posint(d.v.Get("term_months"))
+	if !ok || ended || !d.BlankSeat() {
+		return true
+	}
+	for m := range 48 { // four years have every length
+		start := time.Date(2025, time.Month(1+m), 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+		if span.Within(start, days, TermEnd(start, months)) {
+			return true
+		}
+	}
+	return false
+}
+
 func sorted(list []string) bool {
 	for i := 1; i < len(list); i++ {
 		if jcs.CompareUTF16(list[i-1], list[i]) >= 0 {
@@ -183,10 +205,8 @@ func (c *checker) across(d *Document, o Options) {
 		c.priced(scoped, named(price.Get("rates"), "offering"))
 	case string(money.TimeAndMaterials):
 		c.need(!v.Get("revisions").Exists(), "revisions_under_time_and_materials", "revisions")
-		if s, e, started, ended := d.Term(); started && ended {
-			if days, ok := posint(price.Get("reservation").Get("window_days")); ok {
-				c.need(span.Within(s, days, e), "reservation_beyond_term", "price.reservation.window_days")
-			}
+		if days, ok := posint(price.Get("reservation").Get("window_days")); ok {
+			c.need(d.holds(days), "reservation_beyond_term", "price.reservation.window_days")
 		}
 	case string(money.NoCharge):
 		r := v.Get("revisions")
