@@ -234,3 +234,50 @@ func TestFacts(t *testing.T) {
 		t.Errorf("a draft of the owner's was brought: %v", err)
 	}
 }
+
+// What a review stands beside: deliveries that the provider's agent has signed for, with what the form checks find, and no others.
+func TestDeliveries(t *testing.T) {
+	doc := sample(t, "fixed-fee-engagement")
+	var whole string
+	for _, p := range doc.Get("deliverables").Get("per_task").Items() {
+		whole += `,{"name":"` + p.Get("name").Text() + `","media_type":"` + p.Get("media_type").Text() + `"}`
+	}
+	manifest := func(task, pieces string) string { return `{"task_id":"` + task + `","job":"job of ` + task + `","pieces":[` + pieces + `]}` }
+	v := agreement.View{Records: []agreement.RecordView{
+		{SHA256: "a", Kind: agreement.RecordJobManifest, Verified: true, Text: manifest("t1", whole[1:])},
+		{SHA256: "b", Kind: agreement.RecordJobManifest, Text: manifest("t2", whole[1:])},
+		{SHA256: "c", Kind: agreement.RecordJobManifest, Verified: true, Text: manifest("t3", "")},
+		{SHA256: "d", Kind: agreement.RecordQuote, Verified: true, Text: manifest("t4", "")},
+		{SHA256: "e", Kind: agreement.RecordJobManifest, Verified: true, Text: "{"},
+	}, Reviews: []agreement.Review{{Cites: []string{"t1"}}}}
+	got := opened.Agreement{View: v, Doc: doc}.Deliveries()
+	if len(got) != 2 || got[0].Name() != "t3" || got[1].Name() != "t1" {
+		t.Fatalf("%+v", got)
+	}
+	if got[0].Form.OK() || !got[1].Form.OK() || got[0].Reviewed || !got[1].Reviewed {
+		t.Errorf("%+v", got)
+	}
+	if n := (opened.Delivery{Job: "j"}).Name(); n != "j" {
+		t.Errorf("a delivery without a task is called %q", n)
+	}
+}
+
+func TestWhoMayRecordATrial(t *testing.T) {
+	seat := agreement.SeatView{Key: "U"}
+	for name, c := range map[string]struct {
+		view agreement.View
+		want bool
+	}{
+		"a seat":      {agreement.View{Row: agreement.Row{Role: sow.Provider}, Seat: seat}, true},
+		"no key":      {agreement.View{Row: agreement.Row{Role: sow.Client}}, false},
+		"neither one": {agreement.View{Seat: seat}, false},
+	} {
+		if got := (opened.Agreement{View: c.view}).MayProbe(); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	names := opened.Agreement{Doc: sample(t, "fixed-fee-engagement")}.Inputs()
+	if len(names) == 0 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
+		t.Errorf("%q", names)
+	}
+}
