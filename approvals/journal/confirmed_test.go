@@ -93,3 +93,32 @@ var confirmations = map[string]string{
 	"sow.signed":                      "sow.countersign 0000000000000000000000000000000000000000000000000000000000000001 7e58cfb88d0adb4ff5faa0cdac0597cb",
 	"sow.signed above version 1":      "sow.amend 0000000000000000000000000000000000000000000000000000000000000001 f8df153b735960d735447f948febbac7",
 }
+
+// TestWhatNamesARecordIsConfirmable holds that no kind is forgotten: what names a record says so, and what is confirmed does
+// not depend on the record, for it is made before there is one.
+func TestWhatNamesARecordIsConfirmable(t *testing.T) {
+	b := newBook(t)
+	for _, some := range []map[Kind]any{someOf(b), someMints(), someSoW(b)} {
+		for kind, body := range some {
+			v := reflect.New(reflect.TypeOf(body)).Elem()
+			v.Set(reflect.ValueOf(body))
+			field := v.FieldByName("Confirmation")
+			c, ok := body.(confirmable)
+			if ok != field.IsValid() {
+				t.Errorf("%s: it names a record: %v; it is confirmable: %v", kind, field.IsValid(), ok)
+			}
+			if !ok {
+				continue
+			}
+			field.SetString(testHash(77))
+			other := v.Interface().(confirmable)
+			if other.record() != testHash(77) {
+				t.Errorf("%s: the record is %q", kind, other.record())
+			}
+			before, _ := c.confirmed()
+			if after, ok := other.confirmed(); !ok || !reflect.DeepEqual(before, after) {
+				t.Errorf("%s: with another record it is confirmed as %+v, not %+v", kind, after, before)
+			}
+		}
+	}
+}
