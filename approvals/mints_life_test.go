@@ -98,7 +98,7 @@ func TestPauseResumeRevoke(t *testing.T) {
 	if out, err := w.owner.ResumeDelegate(ctx, hash); err != nil || out.Code != approvals.CodeDelegateEnded {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if out, err := w.owner.AdmitDelegate(ctx, hash, 1); err != nil || out.Code != approvals.CodeDelegateExists {
+	if out, err := w.owner.AdmitDelegate(ctx, hash, 1, ""); err != nil || out.Code != approvals.CodeDelegateExists {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if _, err := w.owner.ImportDelegate(ctx, raw); code(err) != approvals.CodeDelegateExists {
@@ -287,11 +287,17 @@ func suspended(t *testing.T, w *world, raw []byte, seed [32]byte) {
 	if _, err := b.mint(b.request(t, raw, "n", nil)); code(err) != approvals.CodeDelegateSuspended {
 		t.Error(err)
 	}
-	if out, err := w.owner.AdmitDelegate(ctx, hash, 4); err != nil || out.Code != approvals.CodeNoMintsLeft {
+	if out, err := w.owner.AdmitDelegate(ctx, hash, 4, ""); err != nil || out.Code != approvals.CodeNoMintsLeft {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if out, err := w.owner.AdmitDelegate(ctx, hash, 1); err != nil || out.Code != approvals.OutcomeDone {
+	if out, err := w.owner.AdmitDelegate(ctx, hash, 1, "of\nbefore"); err != nil || out.Code != approvals.OutcomeName {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if out, err := w.owner.AdmitDelegate(ctx, hash, 1, " of before "); err != nil || out.Code != approvals.OutcomeDone {
 		t.Fatalf("%+v, %v", out, err)
+	}
+	if v := w.delegate(hash); v.Name != "of before" || v.Mints != 1 {
+		t.Errorf("%+v", v)
 	}
 	if _, err := b.mint(b.request(t, raw, "n", nil)); err != nil {
 		t.Error(err)

@@ -243,7 +243,7 @@ func (w *world) admit(raw []byte) error {
 	if view.State != approvals.DelegateSuspended {
 		w.t.Errorf("%+v", view)
 	}
-	out, err := w.owner.AdmitDelegate(context.Background(), view.Hash, view.Bounds.MaxMints)
+	out, err := w.owner.AdmitDelegate(context.Background(), view.Hash, view.Bounds.MaxMints, "")
 	if err == nil && out.Code != approvals.OutcomeDone {
 		w.t.Fatalf("admit: %+v", out)
 	}

@@ -456,6 +456,7 @@ func (u *UI) open(page string) {
 		u.agents.asking, u.agents.renaming = "", ""
 		u.delegates.asking, u.delegates.form, u.delegates.bringing = "", nil, nil
 	}
+	u.mintsShown(page == "delegates")
 	u.rebuild()
 	if s := u.scroll[page]; s != nil {
 		s.Inner.ScrollToTop()
