@@ -207,14 +207,11 @@ func (d *Desk) bringIntent(client string, in agreement.Imported, ask SoWAsk) *Re
 	if x == nil {
 		return refuse(agreement.CodeNoEngagement)
 	}
-	act := agreement.IntentAct(x.View.Version)
-	ours := false
-	for _, role := range []string{sow.Provider, sow.Client} {
-		if p, ok := x.Doc.Party(role); ok && p.Agent == ask.IntentKey && (h.Role == "" || h.Role == role) {
-			ours = true
-		}
+	if h.Role == "" {
+		return &Refusal{Code: CodeUnknownSeat, Message: "Nothing says yet which seat of the document is the owner's.", Remedy: "Bring it again once the owner has said so."}
 	}
-	if !ours || !x.Doc.VerifyIntent(act, ask.IntentKey, ask.Intent) {
+	act := agreement.IntentAct(x.View.Version)
+	if p, ok := x.Doc.Party(h.Role); !ok || p.Agent != ask.IntentKey || !x.Doc.VerifyIntent(act, ask.IntentKey, ask.Intent) {
 		return &Refusal{Code: "signature_invalid", Message: "The intent is not signed by the agent on our seat over this document.", Remedy: "Sign the message that sow.status gives."}
 	}
 	err = d.do(&op{build: func(b *batch) error {
@@ -475,7 +472,7 @@ func (c *conversation) SoWStatus(_ context.Context, engagement string) (Answer, 
 	}
 	for _, x := range may {
 		v := version{Version: x.View.Version, Digest: x.View.Digest, State: x.View.State, Outcome: x.View.Outcome, Needs: x.View.Needed, Signed: x.Signed}
-		if v.Needs == sow.ByAgentThenPerson && !x.Signed && len(x.View.Given) == 0 {
+		if v.Needs == sow.ByAgentThenPerson && !x.Signed && len(x.View.Given) == 0 && h.Role != "" {
 			v.Intent = x.Doc.Intent(agreement.IntentAct(v.Version))
 		}
 		out.Versions = append(out.Versions, v)

@@ -490,7 +490,9 @@ func (d *Desk) followAct(id string, r store.SoWRecord) error {
 			what = "terminated"
 		}
 	case sow.FormationRefusal:
-		what = "refused"
+		if !x.View.Seats.Agreed() {
+			what = "refused"
+		}
 	}
 	if what == "" || x.Closed != "" && what != "terminated" {
 		return nil

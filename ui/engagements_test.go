@@ -83,6 +83,34 @@ func TestContractIsSignedOnlyAfterItWasReadAndConfirmed(t *testing.T) {
 	}
 }
 
+// TestOwnerSaysWhichSeatIsTheirs: where nothing says it, the sheet asks; a signature that anybody may have put on a seat takes the choice
+// from nobody, a pinned key does.
+func TestOwnerSaysWhichSeatIsTheirs(t *testing.T) {
+	d := fakedesk.Contracts()
+	v := d.SoW.Views["e_0"]
+	v.Role, v.SeatFixed = "", false
+	v.Parties = slices.Clone(v.Parties)
+	v.Parties[1].Ours, v.Parties[1].Key, v.Parties[1].Claims = false, "", []string{"USTRANGER"}
+	v.Versions = slices.Clone(v.Versions)
+	v.Versions[0].Seats.Client = &sow.Record{Role: sow.Client, Key: "USTRANGER"}
+	d.SoW.Views["e_0"] = v
+	s := newStage(t, d)
+	w := s.contract("e_0")
+	s.wait()
+	press(t, w.Canvas().Content(), "Sign as")
+	s.wait()
+	if uiwalk.Choice(w.Canvas().Content(), "Sign version 1 as the provider") != nil {
+		t.Error("the seat of a pinned key is offered")
+	}
+	test.Tap(choice(t, w, "Sign version 1 as the client"))
+	toEnd(w)
+	s.wait()
+	test.Tap(confirm(t, w))
+	if len(s.desk.SoW.Signed) != 1 || s.desk.SoW.Signed[0].Role != sow.Client {
+		t.Errorf("the desk was asked for %+v", s.desk.SoW.Signed)
+	}
+}
+
 func TestContractIsLeftWithoutDeciding(t *testing.T) {
 	for _, how := range []string{"Leave it", "Escape", "Not now"} {
 		t.Run(how, func(t *testing.T) {

@@ -235,11 +235,11 @@ func (c *contract) signing(s *step, move, v string) {
 	roles := []string{""}
 	if c.view.Role == "" { // nothing says yet which side is the owner's
 		roles = nil
-		if c.version.Seats.Client == nil {
-			roles = append(roles, sow.Client)
-		}
-		if c.version.Seats.Provider == nil {
-			roles = append(roles, sow.Provider)
+		for _, role := range []string{sow.Client, sow.Provider} {
+			// A signature that anybody may have put there does not make a seat somebody else's; a pinned key does.
+			if !slices.ContainsFunc(c.view.Parties, func(p agreement.PartyView) bool { return p.Role == role && p.Key != "" }) {
+				roles = append(roles, role)
+			}
 		}
 	}
 	for _, role := range roles {

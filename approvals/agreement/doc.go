@@ -21,7 +21,8 @@ const (
 	CodeIntentMissing = "intent_missing"
 	CodeNotUnderstood = "not_understood"
 	CodeTooLong       = "too_long"
-	CodeNoEngagement  = "no_engagement" // it belongs to no engagement that is known here
+	CodeNoEngagement  = "no_engagement"  // it belongs to no engagement that is known here
+	CodeTooLate       = "already_agreed" // both owners had signed what it would take back
 )
 
 // Names of the notes that a judgement reads. Of one engagement, where nothing else is said.

@@ -9,8 +9,9 @@ import (
 	"vault/derive/confirm"
 )
 
-// place finds our seat, and by which keys the seats are judged. Only what this vault did or signed fixes the seat: an approval record
-// that names a key of ours is a claim, and whoever brings a document writes it.
+// place finds our seat, and by which keys the seats are judged. The role is what this vault signed or its owner said; else a pinned key
+// that has signed for its own agent's seat shows that the other one is ours, where nobody else has signed for that. A record names its
+// seat itself, outside of what its signature covers, and whoever brings a document writes it: a key that is not known says nothing.
 func (h *Held) place() {
 	for _, x := range h.Log.Documents {
 		if x.Role != "" {
@@ -27,23 +28,30 @@ func (h *Held) place() {
 		}
 	}
 	newest := h.Docs[0].Doc
-	claims := map[string]bool{}
+	mine, pinned, strange := map[string]int64{}, map[string]bool{}, map[string]bool{}
 	for _, x := range h.Docs {
 		for _, r := range x.Doc.Signatures() {
 			if r.Fault != "" {
 				continue
 			}
-			if n, ok := h.Log.Ours(r.Key); ok && !h.Fixed {
-				h.Role, h.Seat, h.Fixed = r.Role, n, true
-			} else if !ok {
-				claims[r.Role] = true
+			party, _ := x.Doc.Party(r.Role)
+			n, ours := h.Log.Ours(r.Key)
+			switch pin := h.Log.Pins[party.Agent].Key; {
+			case ours:
+				mine[r.Role] = n
+			case pin != "" && r.Key == pin:
+				pinned[r.Role] = true
+			default:
+				strange[r.Role] = true
 			}
 		}
 	}
-	if h.Role == "" && !newest.BlankSeat() && len(claims) == 1 {
-		h.Role = sow.Provider
-		if claims[sow.Provider] {
-			h.Role = sow.Client
+	for _, role := range []string{sow.Provider, sow.Client} {
+		if n, ok := mine[role]; ok && len(mine) == 1 && !h.Fixed {
+			h.Role, h.Seat, h.Fixed = role, n, true
+		}
+		if h.Role == "" && !newest.BlankSeat() && pinned[sow.Other(role)] && !pinned[role] && !strange[role] {
+			h.Role = role
 		}
 	}
 	counterparty := ""

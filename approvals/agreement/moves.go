@@ -96,7 +96,7 @@ func (h *Held) choices() {
 func (h *Held) formations(x *Document, add func(string, *Document, sow.Authority, string, string)) {
 	v := x.View
 	party, _ := x.Doc.Party(sow.Other(h.Role))
-	if h.Role != "" && h.Log.Pins[party.Agent].Key == "" && h.Pins.Of(sow.Other(h.Role)) == "" {
+	if h.Role != "" && h.Log.Pins[party.Agent].Key == "" && h.Pins.Of(sow.Other(h.Role)) == "" || h.Role == "" && h.Pins == (sow.Pins{}) {
 		add(MovePin, x, sow.ByAgent, "", "")
 	}
 	if _, request := h.Fact(FactLockedAsk, v.Digest); request {
@@ -151,8 +151,8 @@ func (h *Held) Barred(x *Document, move string) (code, detail string) {
 		if move == MoveForm {
 			role = sow.Provider
 		}
-		if h.Pins.Of(role) == "" {
-			return CodeNotPinned, ""
+		if h.Pins.Of(role) == "" && (h.Role != "" || move == MoveForm || h.Pins.Of(sow.Other(role)) == "") {
+			return CodeNotPinned, "" // where no seat is known to be ours, the owner says with the signature which is
 		}
 		if move == MoveForm && v.Seats.Provider == nil {
 			return "signer_not_owner", ""
@@ -165,7 +165,7 @@ func (h *Held) Barred(x *Document, move string) (code, detail string) {
 	if move == journal.MoveComplete { // what the document asks of the client is not asked of us
 		need = facts.Authority(move, x.Doc, nil, h.Log.Floor)
 	}
-	if need == sow.ByAgentThenPerson && len(v.Given) == 0 {
+	if need == sow.ByAgentThenPerson && len(v.Given) == 0 && h.Role != "" { // else the owner first says which agent's part it is
 		return CodeIntentMissing, ""
 	}
 	if h.Log.Passkeys == 0 {

@@ -226,7 +226,7 @@ func (h *Held) waits() (out []Waiting) {
 		case v.State == sow.Active, v.State == sow.Agreed, v.State == sow.Amended, v.State.Ended():
 		case request:
 			add(WaitComplete)
-		case asked, v.Version == 1 && !x.Doc.BlankSeat() && h.Role != "" && v.Seats.Of(sow.Other(h.Role)) != nil:
+		case asked, v.Version == 1 && !x.Doc.BlankSeat() && h.signedAcross(v.Seats):
 			add(WaitCountersign)
 		}
 		if v.Needed == sow.ByAgentThenPerson && len(v.Given) == 0 && !x.Doc.BlankSeat() && h.Role != "" && (asked || x.View.Copies[0].From.Kind == "own") {
@@ -242,6 +242,14 @@ func (h *Held) waits() (out []Waiting) {
 		}
 	}
 	return out
+}
+
+// signedAcross says whether the seat across from ours is signed; where none is known to be ours, whether just one is.
+func (h *Held) signedAcross(s sow.Seats) bool {
+	if h.Role == "" {
+		return (s.Provider == nil) != (s.Client == nil)
+	}
+	return s.Of(sow.Other(h.Role)) != nil
 }
 
 // preauthorisations are those that stand on this offer.

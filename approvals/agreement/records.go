@@ -51,7 +51,7 @@ func (h *Held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 			v.Verified = true
 		}
 	case RecordVerdict:
-		v.Findings = append(sow.CheckVerdict(value, h.disputed(value.Get("dispute").Text())), h.late(value)...)
+		v.Findings = append(sow.CheckVerdict(value, h.disputed(value.Get("dispute").Text())), h.lateVerdict(value)...)
 		v.Claimed = value.Get("by").Text()
 		// Who may rule is what both have signed. An appointment that was brought is signed by nobody.
 		arbiter := h.main().Doc.Get("disputes").Get("arbiter").Get("agent").Text()
@@ -108,6 +108,8 @@ func (h *Held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 			}
 		}
 		switch {
+		case v.Verified && h.late(f):
+			v.Ignored = CodeTooLate
 		case v.Verified:
 		case a.Verify() != nil:
 			v.Ignored = string(a.Verify().Code)
@@ -129,8 +131,8 @@ func (h *Held) disputed(name string) *sow.Disputed {
 	return nil
 }
 
-// late returns verdict_late for a verdict that says it was made after its deadline, on a dispute that is known here (5.10.1).
-func (h *Held) late(verdict jcs.Value) sow.Findings {
+// lateVerdict returns verdict_late for a verdict that says it was made after its deadline, on a dispute that is known here (5.10.1).
+func (h *Held) lateVerdict(verdict jcs.Value) sow.Findings {
 	dispute, ok := h.disputeOf(verdict.Get("dispute").Text())
 	doc := h.Docs[0].Doc
 	if h.InForce != nil {
@@ -160,4 +162,14 @@ func (h *Held) disputeOf(name string) (store.SoWRecord, bool) {
 		}
 	}
 	return store.SoWRecord{}, false
+}
+
+// late says whether an act would take back or refuse what both have signed.
+func (h *Held) late(f sow.ActFields) bool {
+	switch f.Kind {
+	case sow.Denial, sow.Withdrawal, sow.FormationRefusal:
+		x := h.By(f.Document)
+		return x != nil && x.View.Seats.Agreed() && (x.Closed == "" || x.Closed == "superseded")
+	}
+	return false
 }

@@ -217,8 +217,14 @@ func (s *Surface) doMove(ctx context.Context, v agreement.View, m agreement.Move
 			act.Reason, err = s.console.Ask(ctx, "Your reason, which the other side gets: ")
 		}
 	default:
+		sign := approvals.Signing{Engagement: v.ID, Digest: m.Digest, Move: m.What}
+		if v.Role == "" { // nothing says which side is the owner's
+			if sign.Role, err = s.console.AskAmong(ctx, "You sign as the client or provider: ", []string{sow.Client, sow.Provider}); err != nil {
+				return err
+			}
+		}
 		return s.Confirmed(ctx, "Signed. Type agreements to see where it stands.", func(ctx context.Context) (approvals.Outcome, error) {
-			return s.owner.SignSoW(ctx, approvals.Signing{Engagement: v.ID, Digest: m.Digest, Move: m.What})
+			return s.owner.SignSoW(ctx, sign)
 		})
 	}
 	if err != nil {

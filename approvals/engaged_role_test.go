@@ -1,0 +1,126 @@
+package approvals_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"slices"
+	"testing"
+
+	"vault/approvals"
+	"vault/approvals/agreement"
+	"vault/approvals/sow"
+	"vault/internal/samplekey"
+)
+
+// TestIntentOfTheOtherSide: while nothing says which seat is the owner's, no agent's part is taken: the other side's agent would fill
+// the one place there is.
+func TestIntentOfTheOtherSide(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Buyer")
+	offer := offerOf(t, `"review_window_days": 7,`, `"review_window_days": 7, "approval": {"formation": "agent_then_person"},`)
+	doc := parsed(t, requested(t, offer, "owner/gable", ourAgent, w.clock.Now()).Canonical())
+	bring := func(req, agent, key string) submitted {
+		k, _ := samplekey.Of(t, agent)
+		_, got := a.submit(approvals.SoWAsk{RequestID: req, Document: doc.Raw(), Intent: sow.SignatureText(ed25519.Sign(k, doc.Intent("formation"))), IntentKey: key})
+		return got
+	}
+	got := bring("i1", "agent/orrery", orreryAgent)
+	if got.Code != approvals.CodeUnknownSeat {
+		t.Fatalf("the other side's agent: %+v", got)
+	}
+	if got = bring("i2", "agent/assayer", ourAgent); got.Code != approvals.CodeUnknownSeat {
+		t.Fatalf("nobody knows that it is ours: %+v", got)
+	}
+	if v := w.engagement(got.Engagement); v.Role != "" || len(v.Versions[0].Given) != 0 {
+		t.Fatalf("%s, %+v", v.Role, v.Versions[0].Given)
+	}
+	w.pinKey(orreryAgent, "owner/inkwell")
+	out, err := w.owner.SignSoW(context.Background(), approvals.Signing{Engagement: got.Engagement, Digest: doc.Digest(), Move: "propose", Role: sow.Client})
+	if err != nil || out.Code != agreement.CodeIntentMissing {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	if got := bring("i3", "agent/orrery", orreryAgent); got.Code != "signature_invalid" {
+		t.Fatalf("%+v", got)
+	}
+	if got := bring("i4", "agent/assayer", ourAgent); got.Code != "" {
+		t.Fatalf("%+v", got)
+	}
+	if v := w.engagement(got.Engagement); v.Role != sow.Client || len(v.Versions[0].Given) != 1 || v.Versions[0].Given[0].Key != ourAgent {
+		t.Fatalf("%s, %+v", v.Role, v.Versions[0].Given)
+	}
+}
+
+// TestRoleByAStranger: a valid signature by a key that nobody knows says nothing of which seat is the owner's. The owner says it, or
+// pins a key that has signed.
+func TestRoleByAStranger(t *testing.T) {
+	for _, role := range []string{sow.Provider, sow.Client} {
+		t.Run(role, func(t *testing.T) {
+			w := owned(t)
+			doc := parsed(t, requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now()).Canonical())
+			id := w.brought(signAs(t, doc, role, "owner/gable").Raw()).Engagement
+			v := w.engagement(id)
+			if v.Role != "" || v.SeatFixed || !slices.Contains(v.Waiting, agreement.WaitCountersign) {
+				t.Fatalf("role %q, waiting %v", v.Role, v.Waiting)
+			}
+			if m := w.moveOf(v, "countersign", doc.Digest()); m.Blocked != agreement.CodeNotPinned {
+				t.Fatalf("%+v", m)
+			}
+			w.moveOf(v, "pin", doc.Digest())
+			w.pinKey(orreryAgent, "owner/inkwell")
+			if v = w.engagement(id); v.Role != "" {
+				t.Fatalf("a pin alone: role %q", v.Role)
+			}
+			blocked, code := "", approvals.CodeUnknownSeat
+			if role == sow.Provider { // whose seat somebody else has signed
+				blocked, code = "signer_not_owner", "signer_not_owner"
+			}
+			if m := w.moveOf(v, "countersign", doc.Digest()); m.Blocked != blocked {
+				t.Fatalf("%+v", m)
+			}
+			w.signSoW(code, id, doc.Digest(), "countersign")
+			w.brought(signAs(t, doc, sow.Provider, "owner/inkwell").Raw())
+			want := sow.Client
+			if role == sow.Client {
+				want = "" // somebody else's signature stands on the seat that would be ours: the owner says
+			}
+			if v = w.engagement(id); v.Role != want || v.SeatFixed {
+				t.Fatalf("role %q, want %q", v.Role, want)
+			}
+			out, err := w.owner.SignSoW(context.Background(), approvals.Signing{Engagement: id, Digest: doc.Digest(), Move: "countersign", Role: sow.Client})
+			if err != nil || out.Code != approvals.OutcomeDone {
+				t.Fatalf("%+v, %v", out, err)
+			}
+			if v = w.engagement(id); v.Role != sow.Client || v.State != sow.Active {
+				t.Fatalf("%+v", v.Row)
+			}
+		})
+	}
+}
+
+// TestRefusalAfterAgreement: what takes back or refuses a document that both have signed comes too late: it changes nothing, is not noted,
+// and is listed as ignored with the reason.
+func TestRefusalAfterAgreement(t *testing.T) {
+	w := owned(t)
+	id, done := w.running()
+	before := w.engagement(id)
+	for _, f := range []sow.ActFields{
+		{Kind: sow.FormationRefusal, Role: sow.Provider, Reason: "we are full"},
+		{Kind: sow.Withdrawal, Role: sow.Provider},
+		{Kind: sow.Denial, Role: sow.Provider, Reason: "no"},
+	} {
+		w.brought(theirAct(t, done, "owner/inkwell", f), id)
+		v := w.engagement(id)
+		r := v.Records[len(v.Records)-1]
+		if string(r.Kind) != string(f.Kind) || !r.Verified || r.Ignored != agreement.CodeTooLate {
+			t.Errorf("%s: %+v", f.Kind, r)
+		}
+		if v.State != sow.Active || v.Versions[0].Outcome != before.Versions[0].Outcome || len(v.Moves) != len(before.Moves) {
+			t.Errorf("%s: %s, %+v", f.Kind, v.State, v.Versions[0])
+		}
+		for _, m := range v.Timeline {
+			if m.What == "refused" || m.What == "withdrawn" || m.What == "denied" {
+				t.Errorf("%s: the timeline says %+v", f.Kind, m)
+			}
+		}
+	}
+}
