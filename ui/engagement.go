@@ -441,10 +441,7 @@ func (p *engagementsPage) reviews(u *UI, v *agreement.View) fyne.CanvasObject {
 		}
 		form := "No manifest was brought: nothing is known of the form."
 		if r.Checked {
-			form = "In form: every named piece arrived as agreed."
-			if n := len(r.Form.Errors()); n > 0 {
-				form = plural(int64(n), "piece was", "pieces were") + " not in the form that was agreed."
-			}
+			form = formWords(r.Form)
 		}
 		text := []look.Run{{Text: what, Style: look.Strong, Color: look.Ink}}
 		if r.Reason != "" {
@@ -521,7 +518,7 @@ func (p *engagementsPage) records(u *UI, v *agreement.View) fyne.CanvasObject {
 
 // moves are what the owner may do now; each opens the document with it.
 func (p *engagementsPage) moves(u *UI, v *agreement.View) fyne.CanvasObject {
-	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "preauthorise": "Allow in advance…", "form": "Fill the seat…", "refuse": "Refuse with a reason…"}
+	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "probe": "Record a trial…", "preauthorise": "Allow in advance…", "form": "Fill the seat…", "refuse": "Refuse with a reason…"}
 	var list []fyne.CanvasObject
 	for _, m := range v.Moves {
 		label, ok := labels[m.What]

@@ -287,7 +287,7 @@ func outcomeWords(v agreement.VersionView) string {
 // open makes the rows of what is shown.
 func (c *contract) open() {
 	if c.whole {
-		c.drawn = drawPage(c.page, c.watch)
+		c.drawn = drawPage(c.page, c.watch, c.bringText())
 		c.heading = parts.NewHeading(look.Text(look.CaptionM, look.Ink3, plural(c.counted(), "clause", "clauses")))
 		if !c.indexed() {
 			top := c.heading
@@ -471,12 +471,15 @@ func (c *contract) can(what string) *agreement.Move {
 			return &c.view.Moves[i]
 		}
 	}
+	if what == "probe" {
+		return c.probe()
+	}
 	return nil
 }
 
 // opening are the buttons that begin something, in the order they stand.
 var opening = []struct{ move, label string }{
-	{"refuse", "Refuse with a reason…"}, {"deny", "Answer it…"}, {"withdraw", "Withdraw…"}, {"terminate", "End it…"}, {"dispute", "Dispute an amount…"}, {"review", "Review…"},
+	{"refuse", "Refuse with a reason…"}, {"deny", "Answer it…"}, {"withdraw", "Withdraw…"}, {"terminate", "End it…"}, {"dispute", "Dispute an amount…"}, {"review", "Review…"}, {"probe", "Record a trial…"},
 	{"preauthorise", "Allow in advance…"}, {"form", "Fill the seat…"}, {"complete", "Complete it…"}, {"publish", "Sign to publish…"}, {"propose", "Sign to propose…"}, {"countersign", "Sign as "}, {"approve", "Sign as "},
 }
 
@@ -891,8 +894,11 @@ func (c *contract) follow() {
 
 // possible says whether the moves a step is about can still be made.
 func (c *contract) possible(move string) bool {
-	if move == "answer" || move == "deny" {
+	switch move {
+	case "answer", "deny":
 		return c.can("approve") != nil || c.can("deny") != nil
+	case "language":
+		return true
 	}
 	return c.can(move) != nil
 }

@@ -167,6 +167,12 @@ func (c *contract) begin(move string) *step {
 	case "review":
 		c.reviewing(s)
 		c.notNow(s)
+	case "probe":
+		c.probing(s)
+		c.notNow(s)
+	case "language":
+		c.bringing(s)
+		c.notNow(s)
 	case "preauthorise":
 		c.allowing(s)
 		c.notNow(s)
@@ -476,33 +482,6 @@ func disputeWords(code string) string {
 		return "The total is not what its lines add up to."
 	}
 	return "It does not add up."
-}
-
-// reviewing says what the owner thinks of a task.
-func (c *contract) reviewing(s *step) {
-	task, good, bad := c.line("", "Task, or leave it for the whole engagement", 128), c.typed(2), c.typed(2)
-	cites := func() []string {
-		if t := strings.TrimSpace(task.Text); t != "" {
-			return []string{t}
-		}
-		return nil
-	}
-	fields := func(name string, area *parts.Area) func() fyne.CanvasObject {
-		return func() fyne.CanvasObject {
-			return parts.Cells(12, []float32{300, 0}, named("Which task", parts.Size(0, 36, task)), named(name, parts.Size(0, 52, area)))
-		}
-	}
-	said := banner{parts.Calm, "pencil", "Your review is signed", "It stands beside what the form checks found, and cannot be taken back; a second one can say otherwise."}
-	c.moveIn(s, "review", "Accept the work", "Signed, and kept beside the form checks.", &answer{fields: fields("What you want to say, if anything", good),
-		do: func() func(context.Context) (approvals.Outcome, error) {
-			return c.act(approvals.ActAsk{Kind: sow.Review, Ground: "acceptance", Reason: strings.TrimSpace(good.Text), Cites: cites()})
-		}, said: said})
-	c.moveIn(s, "review", "Reject the work", "Needs a reason: without one it is no review.", &answer{fields: fields("Your reason", bad),
-		missing: func() string { _, m := reasonOf(bad); return m },
-		do: func() func(context.Context) (approvals.Outcome, error) {
-			text, _ := reasonOf(bad)
-			return c.act(approvals.ActAsk{Kind: sow.Review, Ground: "rejection", Reason: text, Cites: cites()})
-		}, said: said})
 }
 
 // allowing lets an agent form under this offer in advance.

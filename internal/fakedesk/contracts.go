@@ -12,6 +12,7 @@ import (
 	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/money"
+	"vault/approvals/sow/page"
 	"vault/derive/envelope"
 )
 
@@ -255,5 +256,46 @@ func LargeContract(bytes int) *Desk {
 		v.Moves = []agreement.Move{{What: "countersign", Digest: offer.Digest(), By: sow.ByPerson}}
 		v.Versions[0].State = sow.PartiallySigned
 	})
+	return d
+}
+
+// Reviewable is Contracts with the ended engagement to be reviewed: two deliveries, one of them in form and reviewed before.
+func Reviewable() *Desk {
+	d := Contracts()
+	v := d.SoW.Views["e_2"]
+	whole := `{"media_type":"application/pdf","name":"reconciliation-report"},{"media_type":"application/json","name":"exceptions"}`
+	half := `{"media_type":"application/pdf","name":"reconciliation-report"},{"media_type":"text/plain","name":"exceptions"}`
+	for i, pieces := range []string{whole, half} {
+		v.Records = append(v.Records, agreement.RecordView{SHA256: strings.Repeat(fmt.Sprint("d", i), 32), Kind: agreement.RecordJobManifest, At: ago(time.Duration(40-i) * 24 * time.Hour), Verified: true,
+			Text: fmt.Sprintf(`{"job":"job-%d","pieces":[%s],"task_id":"task-0197-a%d"}`, i, pieces, i+3)})
+	}
+	v.Reviews = []agreement.Review{{Ours: true, Accepted: true, Cites: []string{"task-0197-a3"}, Checked: true}}
+	v.Moves = []agreement.Move{{What: "review", Digest: v.Versions[0].Digest}, {What: "probe", Digest: v.Versions[0].Digest}}
+	d.SoW.Views["e_2"] = v
+	return d
+}
+
+// InLanguage is Contracts with the contract to be signed in a language of which that is the text; with "" in the vault's own.
+func InLanguage(text string) *Desk {
+	d := Contracts()
+	_, us := sampleKey("harbor")
+	_, them := sampleKey("stonework")
+	own, _, err := page.OwnLanguage()
+	if err != nil {
+		panic(err)
+	}
+	was := `{"id":"agent-sow-standard-language","version":4,"sha256":"beffbd918cb404d49bd0bb16e95eb3124115344e2a98e8ab2a97a30f98be4b56"}`
+	is := fmt.Sprintf(`{"id":%q,"version":%d,"sha256":%q}`, own.ID, own.Version, own.SHA256)
+	if text != "" {
+		is = fmt.Sprintf(`{"id":"agent-sow-standard-language","version":4,"sha256":%q}`, sow.LanguageHash([]byte(text)))
+	}
+	offer := signedBy(document(strings.Replace(fmt.Sprintf(stonework, us), was, is, 1)), sow.Provider, "stonework", "2026-10-28T14:02:11Z")
+	before := d.SoW.Views["e_0"]
+	d.engagement("e_0", offer, nil, us, them, func(v *agreement.View) {
+		v.State, v.Waiting, v.At, v.Timeline = before.State, before.Waiting, before.At, before.Timeline
+		v.Versions[0].State = sow.PartiallySigned
+		v.Moves = []agreement.Move{{What: "countersign", Digest: offer.Digest(), By: sow.ByPerson}}
+	})
+	d.SoW.Rows = d.SoW.Rows[1:]
 	return d
 }
