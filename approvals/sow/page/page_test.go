@@ -407,16 +407,6 @@ func TestEverySignedLeafOfRandomDocumentsIsOnThePage(t *testing.T) {
 	}
 }
 
-func TestText(t *testing.T) {
-	for name, raw := range samples(t) {
-		d := parse(t, raw)
-		text := page.Of(d, facts(d, sow.Client)).Text()
-		if os.Getenv("SHOW") != "" && strings.Contains(name, os.Getenv("SHOW")) {
-			t.Log("\n" + text)
-		}
-	}
-}
-
 // TestEveryChangeIsInTheComparison compares each document with every change of
 // one leaf of it: there is a line about it, and no two changes of a leaf read
 // alike.
