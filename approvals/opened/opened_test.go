@@ -242,7 +242,9 @@ func TestDeliveries(t *testing.T) {
 	for _, p := range doc.Get("deliverables").Get("per_task").Items() {
 		whole += `,{"name":"` + p.Get("name").Text() + `","media_type":"` + p.Get("media_type").Text() + `"}`
 	}
-	manifest := func(task, pieces string) string { return `{"task_id":"` + task + `","job":"job of ` + task + `","pieces":[` + pieces + `]}` }
+	manifest := func(task, pieces string) string {
+		return `{"task_id":"` + task + `","job":"job of ` + task + `","pieces":[` + pieces + `]}`
+	}
 	v := agreement.View{Records: []agreement.RecordView{
 		{SHA256: "a", Kind: agreement.RecordJobManifest, Verified: true, Text: manifest("t1", whole[1:])},
 		{SHA256: "b", Kind: agreement.RecordJobManifest, Text: manifest("t2", whole[1:])},
@@ -279,5 +281,36 @@ func TestWhoMayRecordATrial(t *testing.T) {
 	names := opened.Agreement{Doc: sample(t, "fixed-fee-engagement")}.Inputs()
 	if len(names) == 0 || len(slices.Compact(slices.Sorted(slices.Values(names)))) != len(names) {
 		t.Errorf("%q", names)
+	}
+}
+
+// Every kind and state has words of its own; what is not known is said plainly and cannot hide anything.
+func TestWords(t *testing.T) {
+	seen := map[string]string{}
+	for _, k := range []agreement.ReminderKind{agreement.RemindEnds, agreement.RemindStarts, agreement.RemindReview, agreement.RemindInterim, agreement.RemindDeemed, agreement.RemindReservation,
+		agreement.RemindRevision, agreement.RemindOffer, agreement.RemindNotice, agreement.RemindClose, agreement.RemindVerdict, ""} {
+		words := opened.ReminderWords(agreement.Reminder{Kind: k})
+		if words == "" || seen[words] != "" {
+			t.Errorf("%q has the words of %q: %q", k, seen[words], words)
+		}
+		seen[words] = "a reminder of the kind " + string(k)
+	}
+	if a, b := opened.ReminderWords(agreement.Reminder{Kind: agreement.RemindDeemed}), opened.ReminderWords(agreement.Reminder{Kind: agreement.RemindDeemed, Last: true}); a == b {
+		t.Error("the last reminder is not told from the first")
+	}
+	for want, m := range map[string]agreement.Moved{
+		"It comes into force":             {What: "active", Due: true},
+		"In force":                        {What: "active"},
+		"A problem report was brought in": {What: "brought problem_report"},
+		"something else <U+202E>happened": {What: "something_else_\u202ehappened"},
+	} {
+		if got := opened.MovedWords(m); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for row, want := range map[string]agreement.Row{"Offer, withdrawn": {Withdrawn: true, Spent: true}, "Offer, spent": {Spent: true}, "In force": {State: sow.Active}, "Not known": {}} {
+		if got := opened.StateWords(want); got != row {
+			t.Errorf("%q, want %q", got, row)
+		}
 	}
 }

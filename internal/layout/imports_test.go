@@ -87,7 +87,7 @@ var table = []row{
 	{folder: "approvals/...", may: of("approvals/...", "assets", documents), desk: true},
 	{folder: "approvals/folder", may: of(leaves), desk: true},
 	{folder: "ipc/...", may: of("ipc/...", "approvals", "approvals/agreement", documents), desk: true},
-	{folder: "approvals/opened", may: of("approvals", "approvals/agreement", "approvals/keys", "approvals/sow", "approvals/sow/page", "derive/jcs"), desk: true},
+	{folder: "approvals/opened", may: of("approvals", "approvals/agreement", "approvals/keys", "approvals/sow", "approvals/sow/page", "approvals/plain", "derive/jcs"), desk: true},
 	{folder: "ui/...", may: of("ui/...", "approvals", "approvals/agreement", "approvals/opened", "approvals/sow/...", "assets", documents), desk: true},
 	{folder: "assets", desk: true},
 
