@@ -68,7 +68,7 @@ func TestSockets(t *testing.T) {
 	w.create()
 	add := func(user, path, want string) {
 		t.Helper()
-		if out, err := w.owner.AddSocket(ctx, user, path); err != nil || out.Code != want {
+		if out, err := w.owner.AddSocket(ctx, approvals.FurtherUser{User: user, Path: path}); err != nil || out.Code != want {
 			t.Fatalf("add %q %q: %+v, %v; want %s", user, path, out, err, want)
 		}
 	}

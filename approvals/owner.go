@@ -288,9 +288,16 @@ type Decision struct {
 	// Confirm asks for a passkey for an approval, a resolution or a decline whatever the policy says; without one
 	// the outcome is "no_passkey". A block is not confirmed so. For surfaces on which any program of the account can press the keys.
 	Confirm bool
-	// Elsewhere says that any program of the account can have asked for this, over a socket: what stays unanswered of it does
-	// not cool down what the owner asks for.
+	// Elsewhere says that any program of the account can have asked for this, over a socket: what no passkey answers of it,
+	// twice in a row, cools down what is asked for there, five minutes, and not what the owner asks for.
 	Elsewhere bool
+}
+
+// FurtherUser is who gets a socket, and where.
+type FurtherUser struct {
+	User      string // an account's name or number
+	Path      string // or empty: where one is made usually
+	Elsewhere bool   // as in [Decision]
 }
 
 // Outcome is what came of a decision. Where it waited for a passkey and nothing was done, Code is the
@@ -536,10 +543,9 @@ type Owner interface {
 	ExportCard(ctx context.Context) ([]byte, Outcome, error)
 	// Sockets are the sockets for further users of this machine, by user id.
 	Sockets() []SocketView
-	// AddSocket opens one for a user, an account's name or number, on a path, or where one is made usually for "". A
-	// passkey confirms it, always; it may ask, and decides nothing. Outcome.Code beside those of a ceremony:
+	// AddSocket opens one. A passkey confirms it, always; it may ask, and decides nothing. Outcome.Code beside those of a ceremony:
 	// "unknown_user", "own_user" (the vault's own), "twice" (there is one), "too_many" (8), "socket_path_invalid".
-	AddSocket(ctx context.Context, user, path string) (Outcome, error)
+	AddSocket(ctx context.Context, f FurtherUser) (Outcome, error)
 	// RemoveSocket closes it at once, also while the vault is locked: the calls on it are over when this returns. The
 	// programs that were paired over it stay paired, and reach nothing until there is a socket for their user again.
 	RemoveSocket(ctx context.Context, userID int64) error

@@ -155,9 +155,9 @@ func (v ownerView) Sockets() []SocketView {
 }
 
 // AddSocket implements [Owner].
-func (v ownerView) AddSocket(ctx context.Context, who, path string) (Outcome, error) {
-	d := v.d
-	id, ok := userID(who)
+func (v ownerView) AddSocket(ctx context.Context, f FurtherUser) (Outcome, error) {
+	d, path := v.d, f.Path
+	id, ok := userID(f.User)
 	if !ok {
 		return Outcome{Code: OutcomeUnknownUser}, nil
 	}
@@ -170,7 +170,7 @@ func (v ownerView) AddSocket(ctx context.Context, who, path string) (Outcome, er
 	if !journal.IsSocketPath(path) {
 		return Outcome{Code: OutcomeSocketPath}, nil
 	}
-	c := &behind{}
+	c := &behind{elsewhere: f.Elsewhere}
 	err := d.confirmed(ctx, "socket", "", c, &op{alone: true, anchor: true, build: func(b *batch) error {
 		a, err := b.add(journal.KindSocketAdded, journal.SocketAdded{UserID: id, Path: path, Confirmation: c.record})
 		if err == nil {

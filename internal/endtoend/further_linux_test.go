@@ -94,10 +94,10 @@ func TestFurtherUser(t *testing.T) {
 		}
 	})
 	r.enrol()
-	if out, err := r.owner.AddSocket(t.Context(), fmt.Sprint(os.Geteuid()), ""); err != nil || out.Code != "own_user" {
+	if out, err := r.owner.AddSocket(t.Context(), approvals.FurtherUser{User: fmt.Sprint(os.Geteuid())}); err != nil || out.Code != "own_user" {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if out, err := r.owner.AddSocket(t.Context(), fmt.Sprint(furtherUser), ""); err != nil || out.Code != approvals.OutcomeDone {
+	if out, err := r.owner.AddSocket(t.Context(), approvals.FurtherUser{User: fmt.Sprint(furtherUser)}); err != nil || out.Code != approvals.OutcomeDone {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	list := r.owner.Sockets()

@@ -60,7 +60,7 @@ var table = []row{
 	{"no_passkey", "This needs a passkey and none is enrolled. Nothing was decided.", "Enrol one in the window's Settings, or with the word enrol in vault serve."},
 	{"passkey_needed", "This needs a passkey. Nothing was decided.", "Confirm it where the vault opens its page."},
 	{"ceremony_open", "Another confirmation is open. Nothing was decided.", "End that one first."},
-	{"cooling", "Two confirmations for this program were not answered. Nothing was decided.", "Wait five minutes."},
+	{"cooling", "Two confirmations in a row were not answered. Nothing was decided.", "Wait five minutes."},
 	{"page_closed", "The page was closed. Nothing was decided.", "Start again; the request keeps its place."},
 	{"contested", "The page was opened twice, so neither counts. Nothing was decided.", "Look for a program that opens pages of its own, then start again."},
 	{"not_opened", "The page was not opened in time. Nothing was decided.", "Start again, and open the page that is named."},
