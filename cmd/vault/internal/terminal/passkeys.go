@@ -148,7 +148,7 @@ func CeremonyText(v approvals.CeremonyView, loc *time.Location) string {
 			p.say("It works once, until %s.", p.when(v.Until))
 		}
 	case approvals.CeremonyNoBrowser:
-		p.say("No browser could be opened. Open this link on this computer. It works once:")
+		p.say("No browser has opened it yet. Where none does, open this link on this computer. It works once:")
 		p.say("%s", p.clean(v.Link))
 		if v.Forward != "" {
 			p.say("Where you sit at another computer, type this there first:")

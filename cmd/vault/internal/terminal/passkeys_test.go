@@ -125,7 +125,7 @@ func TestGoingBackFromTheCeremonyDecidesNothing(t *testing.T) {
 		step{wait: "Your answer: ", after: 2 * time.Second, typed: "a\r"},
 		step{wait: "b: go back", after: 2 * time.Second, typed: "b\r"},
 	)
-	for _, want := range []string{"No browser could be opened", "ssh -L 38611", "Cancelled. Nothing was decided"} {
+	for _, want := range []string{"No browser has opened it yet", "ssh -L 38611", "Cancelled. Nothing was decided"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, out)
 		}
