@@ -46,6 +46,7 @@ var table = []row{
 	{"ends_at", 11, "4.2", always, "The end is not an instant of a real date.", "State the end as an RFC 3339 instant."},
 	{"term_empty", 11, "4.2", always, "The term ends before it begins.", "State an end after the start."},
 	{"term_months", 11, "12.1", always, "The offered term is not a positive whole number of months.", "State the months as a whole number."},
+	{"term_unstated", 156, "12.1", soft, "The offer says neither when it ends nor for how many months it would run: whoever takes it up says so.", "State the months."},
 	{"term_months_differ", 11, "4.2", soft, "The months stated and the end are two different terms.", "State the term once: the end in an engagement, the months in an offer."},
 	{"not_i_json", 12, "4.1", always, "The bytes are not one unambiguous JSON document.", "Ask for the document as it was signed."},
 	{"not_a_document", 12, "4.2", always, "The document is not an object.", "Ask for the document itself."},

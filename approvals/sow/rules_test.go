@@ -698,7 +698,7 @@ var rules = slices.Concat(
 		return good(t, metered).CheckGrades(d, false)
 	}),
 	// Offers and formation.
-	breaks(156, "client_seat_not_blank", "starts_at_not_null"),
+	breaks(156, "term_unstated", "client_seat_not_blank", "starts_at_not_null"),
 	breaks(157, "qualifications_not_list", "qualifications_too_many", "qualification_not_object", "qualification_id", "qualification_kind",
 		"qualification_statement", "qualification_grade", "qualification_offering", "qualification_offering_unexpected", "qualification_duplicate_id"),
 	breaks(158, "qualification_asserted_enforced"),

@@ -151,8 +151,11 @@ func (c *checker) term(v jcs.Value) {
 	if ends.Kind() != jcs.Null || !blankSeat {
 		c.need(isInstant(ends), "ends_at", "ends_at")
 	}
-	if months.Exists() {
+	switch {
+	case months.Exists():
 		c.need(isPos(months), "term_months", "term_months")
+	case blankSeat && ends.Kind() == jcs.Null:
+		c.add("term_unstated", "term_months")
 	}
 	if s, ok := instantOf(starts); ok {
 		if e, ok := instantOf(ends); ok {
