@@ -124,3 +124,63 @@ func TestRefusalAfterAgreement(t *testing.T) {
 		}
 	}
 }
+
+// TestConflictByAnAgent: any paired agent can bring other bytes for a version. Nothing of it is signed then; the owner is told who
+// brought them, says in one step which count, and whatever comes for that version after that stands in nobody's way.
+func TestConflictByAnAgent(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Buyer")
+	w.pinKey(orreryAgent, "owner/inkwell")
+	base := requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now())
+	first := w.brought(signAs(t, parsed(t, base.Canonical()), sow.Provider, "owner/inkwell").Raw())
+	junk := func(request, price string) string {
+		_, got := a.submit(approvals.SoWAsk{RequestID: request, Document: parsed(t, amended(t, base, `"per_task":4200000`, `"per_task":`+price).Canonical()).Raw()})
+		if got.Code != "" || got.Engagement != first.Engagement {
+			t.Fatalf("%+v", got)
+		}
+		return got.Digest
+	}
+	second := junk("r1", "9900000")
+	w.signSoW("version_conflict", first.Engagement, first.Digest, "countersign")
+	v := w.engagement(first.Engagement)
+	for _, x := range v.Versions {
+		from := x.Copies[0].From
+		if !x.Conflict || (x.Digest == second) != (from.Kind == "agent" && from.Client != "") {
+			t.Errorf("%s came from %+v, conflict %v", x.Digest, from, x.Conflict)
+		}
+		w.moveOf(v, agreement.MoveSettle, x.Digest)
+	}
+	if err := w.owner.SettleConflict(context.Background(), first.Engagement, first.Digest); err != nil {
+		t.Fatal(err)
+	}
+	junk("r2", "9800000")
+	if v = w.engagement(first.Engagement); v.Conflict || len(v.Versions) != 3 {
+		t.Fatalf("%+v", v.Row)
+	}
+	w.signSoW(approvals.OutcomeDone, first.Engagement, first.Digest, "countersign")
+	junk("r3", "9700000")
+	if v = w.engagement(first.Engagement); v.Conflict || v.State != sow.Active || len(v.Versions) != 4 {
+		t.Fatalf("%+v", v.Row)
+	}
+}
+
+// TestConflictWithWhatWasSigned: other bytes for a version that we, or both, have signed are no question: they are kept, and nothing waits
+// for the owner.
+func TestConflictWithWhatWasSigned(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Buyer")
+	id, done := w.running()
+	_, got := a.submit(approvals.SoWAsk{RequestID: "r1", Document: parsed(t, amended(t, done, `"per_task":4200000`, `"per_task":9900000`).Canonical()).Raw()})
+	v := w.engagement(id)
+	if got.Code != "" || len(v.Versions) != 2 || v.State != sow.Active {
+		t.Fatalf("%+v, %+v", got, v.Row)
+	}
+	for _, m := range v.Moves {
+		if m.Digest == got.Digest && m.Blocked == "" {
+			t.Errorf("it can be done: %+v", m)
+		}
+	}
+	if v.Conflict || slices.Contains(v.Waiting, agreement.WaitConflict) {
+		t.Errorf("%+v", v.Row)
+	}
+}

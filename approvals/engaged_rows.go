@@ -360,10 +360,8 @@ func (v ownerView) SettleConflict(_ context.Context, engagement, digest string) 
 	if x == nil || !x.View.Conflict {
 		return refuse(agreement.CodeNotOpen)
 	}
-	for _, y := range h.Docs {
-		if y != x && y.View.Version == x.View.Version && (y.View.Seats.Agreed() || y.Signed) {
-			return refuseWith(agreement.CodeNotOpen, "another document of that version was signed")
-		}
+	if !h.Settles(x) {
+		return refuseWith(agreement.CodeNotOpen, "another document of that version was signed")
 	}
 	if err := d.note(h, x.View, "settled", digest, "", func(tx *store.Tx, at int64) error {
 		return tx.PutSoWFact(store.SoWFact{Engagement: engagement, Name: agreement.FactSettled, Key: versionKey(x.View.Version), Value: digest, At: at})

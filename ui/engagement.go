@@ -106,7 +106,7 @@ func (p *engagementsPage) waiting(u *UI, v *agreement.View) (out []fyne.CanvasOb
 	}
 	for _, x := range v.Versions {
 		if x.Conflict && waits(v, agreement.WaitConflict) {
-			out = append(out, parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, "Version "+page.Number(x.Version)+", sha256 "+short(x.Digest))),
+			out = append(out, parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, "Version "+page.Number(x.Version)+", sha256 "+short(x.Digest)+". "+u.broughtBy(x)+".")),
 				u.button(parts.Plain, "", "This one counts", func() {
 					u.run("", func(ctx context.Context) error { return u.owner.SettleConflict(ctx, v.ID, x.Digest) }, func(error) { p.reload(u, true) })
 				}).Small()), parts.Space(0, 8))

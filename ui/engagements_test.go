@@ -111,6 +111,36 @@ func TestOwnerSaysWhichSeatIsTheirs(t *testing.T) {
 	}
 }
 
+// TestConflictIsSettledOnTheSheet: the sheet names who brought the other document of a version, and settles it in one step.
+func TestConflictIsSettledOnTheSheet(t *testing.T) {
+	d := fakedesk.Contracts()
+	v := d.SoW.Views["e_0"]
+	v.Versions, v.Moves = slices.Clone(v.Versions), slices.Clone(v.Moves)
+	other := v.Versions[0]
+	other.Digest = strings.Repeat("ab", 32)
+	other.Copies = []agreement.CopyView{{SHA256: strings.Repeat("cd", 32), At: other.Copies[0].At, From: agreement.Source{Kind: "file"}}}
+	v.Versions = append(v.Versions, other)
+	for i := range v.Versions {
+		v.Versions[i].Conflict = true
+		v.Moves = append(v.Moves, agreement.Move{What: agreement.MoveSettle, Digest: v.Versions[i].Digest})
+	}
+	d.SoW.Views["e_0"] = v
+	s := newStage(t, d)
+	w := s.contract("e_0")
+	s.wait()
+	press(t, w.Canvas().Content(), "Which one counts")
+	contains(t, w.Canvas().Content(), "Brought by ")
+	contains(t, w.Canvas().Content(), "You brought it")
+	s.wait()
+	test.Tap(choice(t, w, "The one on this page"))
+	toEnd(w)
+	s.wait()
+	test.Tap(confirm(t, w))
+	if !slices.Contains(s.desk.Calls, "settle conflict e_0 "+v.Versions[0].Digest) || len(s.desk.SoW.Signed) != 0 {
+		t.Errorf("the desk was asked for %q", s.desk.Calls)
+	}
+}
+
 func TestContractIsLeftWithoutDeciding(t *testing.T) {
 	for _, how := range []string{"Leave it", "Escape", "Not now"} {
 		t.Run(how, func(t *testing.T) {

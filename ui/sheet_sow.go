@@ -479,7 +479,7 @@ func (c *contract) can(what string) *agreement.Move {
 
 // opening are the buttons that begin something, in the order they stand.
 var opening = []struct{ move, label string }{
-	{"refuse", "Refuse with a reason…"}, {"deny", "Answer it…"}, {"withdraw", "Withdraw…"}, {"terminate", "End it…"}, {"dispute", "Dispute an amount…"}, {"review", "Review…"}, {"probe", "Record a trial…"},
+	{agreement.MoveSettle, "Which one counts…"}, {"refuse", "Refuse with a reason…"}, {"deny", "Answer it…"}, {"withdraw", "Withdraw…"}, {"terminate", "End it…"}, {"dispute", "Dispute an amount…"}, {"review", "Review…"}, {"probe", "Record a trial…"},
 	{"preauthorise", "Allow in advance…"}, {"form", "Fill the seat…"}, {"complete", "Complete it…"}, {"publish", "Sign to publish…"}, {"propose", "Sign to propose…"}, {"countersign", "Sign as "}, {"approve", "Sign as "},
 }
 
@@ -570,7 +570,7 @@ var barred = map[string]string{
 	"counterparty_not_pinned": "No key of the other side is pinned. Pin it under the engagement first.",
 	"intent_missing":          "The agent’s part is missing: it signs first, and brings it with its next request.",
 	"not_open":                "This version is not open any more.",
-	"version_conflict":        "Two documents claim this version. Say under the engagement which one counts.",
+	"version_conflict":        "Two documents claim this version. Say which one counts; nothing of it is signed before.",
 	"handle_rehomed":          "A handle names another key than before. Confirm it under the engagement first.",
 	"amendment_lapsed":        "The review window has passed.",
 	"terminated":              "The engagement has ended.",

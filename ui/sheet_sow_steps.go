@@ -173,6 +173,8 @@ func (c *contract) begin(move string) *step {
 	case "language":
 		c.bringing(s)
 		c.notNow(s)
+	case agreement.MoveSettle:
+		c.settling(s)
 	case "preauthorise":
 		c.allowing(s)
 		c.notNow(s)

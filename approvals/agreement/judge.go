@@ -76,7 +76,7 @@ func (h *Held) place() {
 
 // judge derives who has signed, what is in force, and the state of each document.
 func (h *Held) judge() {
-	open := map[int64]int{}
+	open, counts := map[int64]int{}, map[int64]*Document{}
 	for _, x := range h.Docs {
 		seats := x.Doc.VerifySignatures(h.Pins)
 		if seats.Agreed() && (h.Pins.Provider == "" || h.Pins.Client == "") {
@@ -100,11 +100,19 @@ func (h *Held) judge() {
 		if f, ok := h.Fact(FactSettled, strconv.FormatInt(x.View.Version, 10)); ok && f.Value != x.View.Digest && x.Closed == "" {
 			x.Closed = "settled_against"
 		}
+		if seats.Agreed() && (x.Closed == "" || x.Closed == "superseded") {
+			counts[x.View.Version] = x
+			if h.InForce == nil || x.View.Version > h.InForce.View.Version {
+				h.InForce = x
+			}
+		}
+	}
+	for _, x := range h.Docs {
+		if y := counts[x.View.Version]; y != nil && x.Closed == "" && !x.View.Seats.Agreed() && !x.Signed {
+			x.Closed = "settled_against" // by both owners' signatures
+		}
 		if x.Closed == "" || x.Closed == "superseded" {
 			open[x.View.Version]++
-		}
-		if seats.Agreed() && (x.Closed == "" || x.Closed == "superseded") && (h.InForce == nil || x.View.Version > h.InForce.View.Version) {
-			h.InForce = x
 		}
 	}
 	for _, x := range h.Docs {

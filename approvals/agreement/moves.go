@@ -22,6 +22,7 @@ const (
 	MoveProbe        = "probe"
 	MoveRefuse       = "refuse"
 	MovePreauthorise = "preauthorise"
+	MoveSettle       = "settle" // says that a document counts for its version, and signs nothing
 )
 
 // choices lists what the owner may do now, with the first thing that bars it.
@@ -32,6 +33,9 @@ func (h *Held) choices() {
 	over := h.ended > 0 && h.Now >= h.ended
 	for _, x := range h.Docs {
 		v := x.View
+		if h.Settles(x) {
+			add(MoveSettle, x, sow.ByAgent, "", "")
+		}
 		switch {
 		case x.Doc.BlankSeat() && x.Signed:
 			if x.Closed == "" {
@@ -90,6 +94,14 @@ func (h *Held) choices() {
 	add(MoveDispute, h.InForce, sow.ByPerson, dispute, "")
 	add(MoveReview, h.InForce, sow.ByAgent, "", "")
 	add(MoveProbe, h.InForce, sow.ByAgent, "", "")
+}
+
+// Settles says whether the owner may say that a document counts for its version: others claim it, and none of them was signed by us or
+// by both.
+func (h *Held) Settles(x *Document) bool {
+	return x.View.Conflict && !slices.ContainsFunc(h.Docs, func(y *Document) bool {
+		return y != x && y.View.Version == x.View.Version && (y.View.Seats.Agreed() || y.Signed)
+	})
 }
 
 // formations are the moves on a version 1 with both seats filled that we have not signed.

@@ -30,6 +30,7 @@ var moveWords = map[string]string{
 	"countersign": "sign it, with your passkey", "approve": "approve the change, with your passkey", "publish": "publish the offer, with your passkey",
 	"propose": "propose it, with your passkey", "complete": "complete the agreement, with your passkey", "deny": "deny the change, with a reason",
 	"withdraw": "withdraw it", "refuse": "refuse to form it", "terminate": "end the agreement, with your passkey",
+	agreement.MoveSettle: "say that this document counts for its version; the other one is kept, and not signed",
 }
 
 // agreements lists what fits a text, or everything; what waits comes with its word.
@@ -202,6 +203,11 @@ func (s *Surface) doMove(ctx context.Context, v agreement.View, m agreement.Move
 	act := approvals.ActAsk{Engagement: v.ID, Digest: m.Digest}
 	var err error
 	switch m.What {
+	case agreement.MoveSettle:
+		if err := s.owner.SettleConflict(ctx, v.ID, m.Digest); err != nil {
+			return err
+		}
+		return s.console.Print("This one counts. Nothing was signed. Type agreements to see where it stands.\n")
 	case "deny":
 		act.Kind = sow.Denial
 		act.Reason, err = s.console.Ask(ctx, "Your reason, which the other side gets: ")

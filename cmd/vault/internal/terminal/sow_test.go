@@ -3,6 +3,7 @@ package terminal
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func TestAgreementOnTheTerminal(t *testing.T) {
 	steps := []step{{wait: "vault> ", typed: "list\r"}, {wait: "a change waits for your answer", after: time.Second, typed: "agreements\r"}, {wait: "vault> ", after: time.Second, typed: "agreement 1\r"}}
 	steps = append(steps, step{wait: "more lines", after: time.Second, typed: "\r"}, step{wait: "Your answer: ", after: 2 * time.Second, typed: "1\r"})
 	out := talk(t, d, steps...)
-	if len(fake.SoW.Signed) != 1 || fake.SoW.Signed[0] != (approvals.Signing{Engagement: "e_1", Digest: fake.SoW.Views["e_1"].Versions[0].Digest, Move: "approve"}) {
+	if len(fake.SoW.Signed) != 1 || fake.SoW.Signed[0] != (approvals.Signing{Engagement: "e_1", Digest: fake.SoW.Views["e_1"].Versions[0].Digest, Seat: 1, Move: "approve"}) {
 		t.Fatalf("%+v\n%s", fake.SoW.Signed, out)
 	}
 	for _, want := range []string{"You sign as the client, with seat 1: UOURS", "Key of the provider: UTHEIRS", "Signed."} {
@@ -82,5 +83,24 @@ func TestDenialOnTheTerminal(t *testing.T) {
 	)
 	if len(fake.SoW.Acts)+len(fake.SoW.Signed) != 0 {
 		t.Fatalf("%+v %+v", fake.SoW.Acts, fake.SoW.Signed)
+	}
+}
+
+// Which of two documents counts is said with one answer; and where nothing says which side is the owner's, it is asked before anything
+// is signed.
+func TestSettlingOnTheTerminal(t *testing.T) {
+	d, fake := dealing(t)
+	v := fake.SoW.Views["e_1"]
+	v.Role = ""
+	v.Moves = []agreement.Move{{What: agreement.MoveSettle, Digest: v.Versions[0].Digest}, {What: "countersign", Digest: v.Versions[0].Digest}}
+	fake.SoW.Views["e_1"] = v
+	open := []step{{wait: "vault> ", typed: "open 1\r"}, {wait: "more lines", after: time.Second, typed: "d\r"}}
+	talk(t, d, append(open, step{wait: "Your answer: ", after: 2 * time.Second, typed: "1\r"})...)
+	if want := "settle conflict e_1 " + v.Versions[0].Digest; !slices.Contains(fake.Calls, want) || len(fake.SoW.Signed) != 0 {
+		t.Fatalf("%q, %+v", fake.Calls, fake.SoW.Signed)
+	}
+	talk(t, d, append(open, step{wait: "Your answer: ", after: 2 * time.Second, typed: "2\r"}, step{wait: "client or provider", after: 2 * time.Second, typed: "client\r"})...)
+	if len(fake.SoW.Signed) != 1 || fake.SoW.Signed[0].Role != sow.Client {
+		t.Fatalf("%+v", fake.SoW.Signed)
 	}
 }
