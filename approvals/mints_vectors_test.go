@@ -219,15 +219,19 @@ func mintVectors(t *testing.T, op string) []mintVector {
 			continue // of another shape
 		}
 		for _, raw := range set.Vectors {
+			var text bytes.Buffer
+			if err := json.Compact(&text, raw); err != nil {
+				t.Fatal(err)
+			}
 			var head struct{ Name, Op string }
-			if err := json.Unmarshal(raw, &head); err != nil || head.Op != op || seen[head.Name] {
-				continue
+			if err := json.Unmarshal(raw, &head); err != nil || head.Op != op || seen[text.String()] {
+				continue // of another op, or the very vector again
 			}
 			var v mintVector
 			if err := json.Unmarshal(raw, &v); err != nil {
 				t.Fatalf("%s: %v", head.Name, err)
 			}
-			seen[head.Name] = true
+			seen[text.String()] = true
 			out = append(out, v)
 		}
 	}
