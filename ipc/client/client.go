@@ -21,6 +21,7 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"vault/approvals/handshake"
+	"vault/derive/jcs"
 	"vault/ipc/socket"
 )
 
@@ -92,8 +93,16 @@ type Greeting struct {
 }
 
 // Call calls one method and decodes its result into result, which may be nil. It
-// blocks until answered or ctx ends. Errors of the vault are *Error.
+// blocks until answered or ctx ends. Errors of the vault are *Error. What the vault could not read as a line, and so could not
+// answer to anybody, is not sent: it is refused here as the vault would, frame_invalid or frame_too_large.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	if params != nil {
+		raw, err := json.Marshal(params)
+		if err != nil {
+			return unreadable(err) // a document in it is no JSON
+		}
+		params = json.RawMessage(raw)
+	}
 	rsp, err := c.rpc.Call(ctx, method, params)
 	if err != nil {
 		return fromRPC(err)
@@ -431,8 +440,28 @@ func newLines(c net.Conn) *lines {
 	return &lines{conn: c, in: in}
 }
 
+// unreadable is the vault's refusal of a line that it cannot read.
+func unreadable(err error) error {
+	e := &Error{Family: frameFamily, Code: "frame_invalid", Message: "The line is not one strict JSON value.", Remedy: "Send UTF-8, one JSON value a line, without duplicate names."}
+	var why *jcs.Error
+	if errors.As(err, &why) {
+		if why.Code == jcs.TooLarge {
+			e.Code, e.Message, e.Remedy = "frame_too_large", "The line is longer than 1 MiB.", "Send a smaller document."
+			return e
+		}
+		e.Message += " Reason: " + string(why.Code) + "."
+	}
+	return e
+}
+
+// frameFamily is the JSON-RPC code of a line that cannot be read.
+const frameFamily = -32700
+
 // Send implements channel.Channel.
 func (l *lines) Send(b []byte) error {
+	if err := jcs.CheckFrame(b); err != nil {
+		return unreadable(err)
+	}
 	_, err := l.conn.Write(append(b[:len(b):len(b)], '\n'))
 	return err
 }

@@ -251,16 +251,23 @@ func follow(ctx context.Context, owner approvals.Owner, loc *time.Location, id s
 // Ask asks the desk that holds the folder, calls told with each line, and gives the last code. It blocks for as long as
 // the person takes.
 func Ask(ctx context.Context, folder string, q Question, told func(Told) error) (string, error) {
+	raw, err := json.Marshal(q)
+	if err != nil {
+		return "", err
+	}
 	c, err := net.DialTimeout("unix", filepath.Join(folder, name), wait)
 	if err != nil {
 		return "", errors.Join(ErrNobody, err)
 	}
 	defer c.Close()
+	if len(raw) > maxAsked { // a desk would not read it to its end
+		return "malformed", told(Told{Code: "malformed"})
+	}
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		return "", err
 	}
-	if err := json.NewEncoder(c).Encode(q); err != nil {
+	if _, err := c.Write(raw); err != nil {
 		return "", errors.Join(ErrNobody, err)
 	}
 	d := json.NewDecoder(io.LimitReader(c, maxTold))

@@ -190,3 +190,20 @@ func TestNobodyListens(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A question that no desk would read to its end is refused as what it is, not said to have found nobody.
+func TestQuestionThatIsTooLong(t *testing.T) {
+	folder := t.TempDir()
+	l, err := Listen(t.Context(), folder, newDesk(), time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, q := range []Question{{Do: "show", ID: strings.Repeat("a", 100_000)}, {Do: "decide", Digest: strings.Repeat("a", maxAsked)}} {
+		var last Told
+		code, err := Ask(t.Context(), folder, q, func(x Told) error { last = x; return nil })
+		if err != nil || code != "malformed" || last.Code != code {
+			t.Errorf("%s: %q, %+v, %v", q.Do, code, last, err)
+		}
+	}
+}

@@ -41,6 +41,7 @@ var table = []row{
 	{"language_text_mismatch", "The text is not the one whose hash the document was signed with. Nothing was shown.", "Give the text of the language version that is named, byte for byte."},
 	{"file_exists", "That file exists. Nothing was written.", "Name a new file."},
 	{"file_unreadable", "The file cannot be read. Nothing was checked.", "Give regular files of at most 8 MiB that you may read."},
+	{"document_malformed", "The file does not hold what it was given for. Nothing was sent and nothing was signed.", "Give it as the command that made it wrote it; a payload is one JSON value without duplicate names."},
 	{"file_unwritable", "The file cannot be written. Nothing was changed.", "Name a new file in a folder that you may write."},
 	{"bot_key_missing", "There is no bot's key in that file. Nothing was signed.", "Make one with vault bot keygen."},
 	{"bot_key_file", "That is no bot's key, or others can read it. Nothing was signed.", "Name a regular file of your own with mode 0600 that vault bot keygen has written."},
@@ -89,7 +90,7 @@ var table = []row{
 	{"log_damaged", "The log is not as the vault wrote it. Signing has stopped.", "Export what is here before anything else."},
 
 	// Of sockets for further users.
-	{"unknown_user", "There is no such user on this computer. Nothing was opened.", "Name an account, or a user id."},
+	{"unknown_user", "There is no such user on this computer. Nothing was changed.", "Name an account, or a user id."},
 	{"own_user", "That is the vault's own user, who has a socket already. Nothing was opened.", "Name another user."},
 	{"twice", "There is one already. Nothing was changed.", "Remove it first."},
 	{"too_many", "There are as many as there may be. Nothing was changed.", "Remove one first."},
