@@ -188,7 +188,7 @@ type world struct {
 	agents approvals.Agents
 	await  time.Duration
 	peer   approvals.Peer // of who asks to be paired; zero is the usual one
-	serve  func(userID int64, path string) (stop func(removed bool), err error)
+	serve  func(userID int64, path string) (approvals.ServedSocket, error)
 	uid    *int64 // of the programs that pair; nil: 1000
 
 	languages sow.Languages
