@@ -10,6 +10,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/agreement"
+	"vault/approvals/opened"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/approvals/sow/page/pdf"
@@ -38,7 +39,7 @@ func (p *engagementsPage) detail(u *UI) fyne.CanvasObject {
 	if u.opts.Export != nil {
 		buttons = append(buttons, u.button(parts.Plain, "export", "Export the bundle", func() { p.export(u, v.ID) }).Small())
 	}
-	out := []fyne.CanvasObject{head(title, stateWords(v.Row)+", "+seatWords(v.Row)+".", buttons...), parts.Space(0, 14)}
+	out := []fyne.CanvasObject{head(title, standing(v.Row), buttons...), parts.Space(0, 14)}
 	out = append(out, p.waiting(u, v)...)
 	if p.asking != nil {
 		out = append(out, p.asking.view(u), parts.Space(0, 16))
@@ -79,13 +80,13 @@ func (p *engagementsPage) waiting(u *UI, v *agreement.View) (out []fyne.CanvasOb
 	for _, w := range v.Waiting {
 		switch w {
 		case agreement.WaitCountersign, agreement.WaitApprove:
-			add(parts.Calm, "sign", waitingWords[w], "Nothing is signed until you read it and confirm.", read())
+			add(parts.Calm, "sign", opened.Waiting[w], "Nothing is signed until you read it and confirm.", read())
 		case agreement.WaitComplete:
-			add(parts.Calm, "sign", waitingWords[w], "The vault could not complete it by itself; the page says why.", read())
+			add(parts.Calm, "sign", opened.Waiting[w], "The vault could not complete it by itself; the page says why.", read())
 		case agreement.WaitIntent:
-			add(parts.Notice, "clock", waitingWords[w], "The document asks for the agent’s signature first, then for yours. The agent brings it with its next request.", nil)
+			add(parts.Notice, "clock", opened.Waiting[w], "The document asks for the agent’s signature first, then for yours. The agent brings it with its next request.", nil)
 		case agreement.WaitConflict:
-			add(parts.Alarm, "warning", waitingWords[w], "Both are kept, and nothing of that version is signed. Say below which one counts.", nil)
+			add(parts.Alarm, "warning", opened.Waiting[w], "Both are kept, and nothing of that version is signed. Say below which one counts.", nil)
 		case agreement.WaitHandle:
 			for _, h := range v.Rehomed {
 				add(parts.Notice, "warning", "A handle names another key than before", fmt.Sprintf("It was %s and is %s. Nothing is signed until you say that this is right.", short(h.Was), short(h.Is)),
@@ -101,7 +102,7 @@ func (p *engagementsPage) waiting(u *UI, v *agreement.View) (out []fyne.CanvasOb
 					}))
 			}
 		default:
-			add(parts.Notice, "warning", waitingWords[w], "It is listed below.", nil)
+			add(parts.Notice, "warning", opened.Waiting[w], "It is listed below.", nil)
 		}
 	}
 	for _, x := range v.Versions {
@@ -209,35 +210,6 @@ func (p *engagementsPage) block(u *UI, key string, blocked bool) {
 	}
 }
 
-// movedWords say what happened at a point of the timeline.
-var movedWords = map[string]string{
-	"imported": "It was brought in", "drafted": "It was drafted", "signed": "Signed", "countersigned": "Countersigned", "agreed": "Agreed: both signatures are there",
-	"active": "In force", "proposed": "A change was proposed", "denied": "The change was denied", "withdrawn": "It was withdrawn", "lapsed": "Its time passed",
-	"approved": "The change was approved", "terminated": "It was ended", "disputed": "An amount was disputed", "reviewed": "It was reviewed", "refused": "It was refused",
-	"completed": "The agreement was completed", "brought": "Something was brought in", "conflict": "Another document claims the same version", "exhausted": "The cap was reached",
-	"countered": "The change was denied; one of your own will follow", "probed": "A trial was recorded", "preauthorised": "An agent was allowed to accept it", "intent": "The agent gave its part",
-	"notice_ends": "The notice ended", "handle_confirmed": "A handle’s new key was confirmed", "grant closed": "Access was closed by hand", "grant open": "Access is said to be open again",
-	"ends": "It ends", "starts": "It comes into force", "published": "It was published", "settled": "One of several documents was said to count",
-}
-
-// aheadWords say what will happen.
-var aheadWords = map[string]string{
-	"lapsed": "The proposed change lapses unanswered", "active": "It comes into force", "terminated": "The notice ends, and with it the engagement", "exhausted": "The cap is reached",
-}
-
-func moved(m agreement.Moved) string {
-	if w, ok := aheadWords[m.What]; ok && m.Due {
-		return w
-	}
-	if w, ok := movedWords[m.What]; ok {
-		return w
-	}
-	if kind, ok := strings.CutPrefix(m.What, "brought "); ok && recordWords[agreement.RecordKind(kind)] != "" {
-		return recordWords[agreement.RecordKind(kind)] + " was brought in"
-	}
-	return strings.ReplaceAll(safe(m.What), "_", " ")
-}
-
 // timeline is a line from the first day to now and on to what lies ahead.
 func (p *engagementsPage) timeline(u *UI, v *agreement.View) fyne.CanvasObject {
 	var list []fyne.CanvasObject
@@ -246,7 +218,7 @@ func (p *engagementsPage) timeline(u *UI, v *agreement.View) fyne.CanvasObject {
 		if kind == parts.Next {
 			ink = look.Ink2
 		}
-		what := moved(m)
+		what := opened.MovedWords(m)
 		if m.Version > 0 {
 			what += ", version " + page.Number(m.Version)
 		}
@@ -270,7 +242,7 @@ func (p *engagementsPage) timeline(u *UI, v *agreement.View) fyne.CanvasObject {
 	for i, m := range v.Timeline[:ahead] {
 		list = append(list, point(m, parts.Done, i == 0, false))
 	}
-	now := parts.Cells(10, []float32{18, 232, 0}, timeMark(parts.Now, ahead == 0, ahead == len(v.Timeline)), look.Text(look.SmallB.Box(24), look.Ink, "Now"), look.Text(look.Strong.Box(24), look.Ink, stateWords(v.Row)))
+	now := parts.Cells(10, []float32{18, 232, 0}, timeMark(parts.Now, ahead == 0, ahead == len(v.Timeline)), look.Text(look.SmallB.Box(24), look.Ink, "Now"), look.Text(look.Strong.Box(24), look.Ink, opened.StateWords(v.Row)))
 	list = append(list, now)
 	for i, m := range v.Timeline[ahead:] {
 		list = append(list, point(m, parts.Next, false, i == len(v.Timeline)-ahead-1))
@@ -335,12 +307,12 @@ func (p *engagementsPage) versions(u *UI, v *agreement.View) fyne.CanvasObject {
 		if x.State == sow.AmendmentProposed && x.Outcome == "" {
 			what += ", proposed"
 		}
-		state := outcomeWords(x)
+		state := opened.OutcomeWords(x)
 		if state == "" {
 			row := v.Row
 			row.State = x.State
 			row.Spent, row.Withdrawn = false, false
-			state = stateWords(row)
+			state = opened.StateWords(row)
 		}
 		if x.Reason != "" {
 			state += " Reason: "
@@ -461,7 +433,7 @@ func (p *engagementsPage) records(u *UI, v *agreement.View) fyne.CanvasObject {
 			rows = append(rows, parts.Pad(8, 0, 8, 0, look.Text(look.Small, look.Ink2, plural(int64(i+1), "older one is", "older ones are")+" in the exported bundle.")))
 			break
 		}
-		what := recordWords[r.Kind]
+		what := opened.Records[r.Kind]
 		if what == "" {
 			what = "A record"
 		}
@@ -481,7 +453,7 @@ func (p *engagementsPage) records(u *UI, v *agreement.View) fyne.CanvasObject {
 		}
 		list := []fyne.CanvasObject{look.Para(text...)}
 		if r.Dispute != "" {
-			list = append(list, parts.Note("warning", look.Warn, disputeWords(string(r.Dispute))+" It is not recorded as settled, and nothing of it was repaired."))
+			list = append(list, parts.Note("warning", look.Warn, opened.DisputeWords(string(r.Dispute))+" It is not recorded as settled, and nothing of it was repaired."))
 		}
 		if r.Ignored != "" {
 			list = append(list, look.Text(look.Small, look.Ink2, "It does not count: "+safe(r.Ignored)+"."))

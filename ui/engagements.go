@@ -9,6 +9,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/agreement"
+	"vault/approvals/opened"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/ui/hostile"
@@ -190,51 +191,6 @@ func (p *engagementsPage) page(u *UI) fyne.CanvasObject {
 	return parts.Column(0, out...)
 }
 
-// stateWords say where a document stands.
-func stateWords(r agreement.Row) string {
-	switch {
-	case r.Withdrawn:
-		return "Offer, withdrawn"
-	case r.Spent:
-		return "Offer, spent"
-	}
-	switch r.State {
-	case sow.Template:
-		return "Draft"
-	case sow.StandingProposal:
-		return "Offer"
-	case sow.PartiallySigned:
-		return "Signed by one side"
-	case sow.Agreed:
-		return "Agreed, not yet in force"
-	case sow.Active:
-		return "In force"
-	case sow.AmendmentProposed:
-		return "A change is proposed"
-	case sow.Amended:
-		return "Replaced"
-	case sow.Exhausted:
-		return "Ended: cap reached"
-	case sow.Lapsed:
-		return "Ended: term over"
-	case sow.Terminated:
-		return "Ended by an owner"
-	}
-	return "Not known"
-}
-
-// waitingWords say what waits for the owner.
-var waitingWords = map[agreement.Waiting]string{
-	agreement.WaitCountersign: "Your signature is asked for",
-	agreement.WaitComplete:    "Somebody asks to form it",
-	agreement.WaitApprove:     "A change is proposed to you",
-	agreement.WaitConflict:    "Two documents claim one version",
-	agreement.WaitHandle:      "A handle names another key",
-	agreement.WaitProblem:     "A problem is reported",
-	agreement.WaitDispute:     "A settlement does not add up",
-	agreement.WaitIntent:      "The agent’s part is missing",
-}
-
 // theirs is the party across from the owner.
 func theirs(r agreement.Row) sow.Seat {
 	if r.Role == sow.Provider {
@@ -273,7 +229,7 @@ func (p *engagementsPage) row(u *UI, i int) fyne.CanvasObject {
 	}
 	second := look.Para(what...)
 	if len(r.Waiting) > 0 {
-		words := waitingWords[r.Waiting[0]]
+		words := opened.Waiting[r.Waiting[0]]
 		if n := len(r.Waiting) - 1; n > 0 {
 			words += ", and " + plural(int64(n), "thing more", "things more")
 		}
@@ -294,7 +250,7 @@ func (p *engagementsPage) row(u *UI, i int) fyne.CanvasObject {
 	}
 	end := look.Text(look.Caption.Box(18), look.Ink3, until)
 	end.Align = fyne.TextAlignTrailing
-	state := []fyne.CanvasObject{look.Text(look.Body, look.Ink, stateWords(r)), look.Text(look.Caption.Box(18), look.Ink3, seatWords(r))}
+	state := []fyne.CanvasObject{look.Text(look.Body, look.Ink, opened.StateWords(r)), look.Text(look.Caption.Box(18), look.Ink3, seatWords(r))}
 	if r.Errors > 0 {
 		state[1] = parts.Row(6, look.NewIcon("block", 12, look.Danger), parts.Grow(look.Text(look.Caption.Box(18), look.Danger, plural(int64(r.Errors), "finding bars signing", "findings bar signing"))))
 	}
@@ -344,6 +300,32 @@ func moneyWords(r agreement.Row) string {
 	return out
 }
 
+// standing says where an engagement stands, and what it comes to.
+func standing(r agreement.Row) string {
+	out, who := opened.StateWords(r)+". ", "You pay"
+	switch r.Role {
+	case sow.Client:
+	case sow.Provider:
+		who = "They pay you"
+	default:
+		out, who = opened.StateWords(r)+", "+seatWords(r)+". ", "The client pays"
+	}
+	switch {
+	case r.Arrangement == "no_charge":
+		out += "Nothing is charged"
+	case r.Arrangement == "":
+		out += "Its price cannot be read"
+	case !r.Committed.Set:
+		out += who + " without a limit"
+	default:
+		out += who + " at most " + moneyWords(r)
+	}
+	if r.EndsAt > 0 {
+		out += ", until " + page.Day(r.EndsAt)
+	}
+	return out + "."
+}
+
 // show opens the page of one engagement.
 func (p *engagementsPage) show(u *UI, id string) {
 	p.open, p.one, p.oneErr, p.asking = id, nil, nil, nil
@@ -364,38 +346,6 @@ func (p *engagementsPage) show(u *UI, id string) {
 	u.rebuild()
 }
 
-// reminderWords say what becomes due.
-func reminderWords(r agreement.Reminder) string {
-	switch r.Kind {
-	case agreement.RemindEnds:
-		return "It ends and does not renew by itself"
-	case agreement.RemindStarts:
-		return "It comes into force"
-	case agreement.RemindReview:
-		return "The proposed change lapses unanswered"
-	case agreement.RemindInterim:
-		return "Something is owed on a schedule"
-	case agreement.RemindDeemed:
-		if r.Last {
-			return "Last reminder: from then on silence is acceptance"
-		}
-		return "Silence will mean acceptance"
-	case agreement.RemindReservation:
-		return "What is held in advance comes back; no work runs without a new reservation"
-	case agreement.RemindRevision:
-		return "Included revisions can be asked for until then"
-	case agreement.RemindOffer:
-		return "The offer ends"
-	case agreement.RemindNotice:
-		return "The notice has passed; the engagement is over"
-	case agreement.RemindClose:
-		return "Access that stays open is to be closed by hand"
-	case agreement.RemindVerdict:
-		return "A verdict after this is void"
-	}
-	return "Something becomes due"
-}
-
 // due lists reminders; with a name each opens its engagement.
 func (p *engagementsPage) due(u *UI, list []agreement.Reminder, opens bool) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
@@ -404,7 +354,7 @@ func (p *engagementsPage) due(u *UI, list []agreement.Reminder, opens bool) fyne
 		if r.Due {
 			ink, icon = look.Warn, "warning"
 		}
-		what := []look.Run{{Text: reminderWords(r), Style: look.Small, Color: look.Ink}}
+		what := []look.Run{{Text: opened.ReminderWords(r), Style: look.Small, Color: look.Ink}}
 		if r.About != "" {
 			what = append(append(what, look.Run{Text: ": ", Style: look.Small, Color: look.Ink2}), hostile.Runs(look.Small, look.Ink2, oneLine(r.About, 60))...)
 		}
@@ -422,7 +372,7 @@ func (p *engagementsPage) due(u *UI, list []agreement.Reminder, opens bool) fyne
 
 // sowRow is an engagement in the Inbox: it stands in nobody's way.
 func (u *UI) sowRow(i approvals.Item) fyne.CanvasObject {
-	what := waitingWords[i.Wants]
+	what := opened.Waiting[i.Wants]
 	if what == "" {
 		what = "It waits for you"
 	}
@@ -512,17 +462,8 @@ func (p *engagementsPage) bring(u *UI, raw []byte, kind agreement.RecordKind, fr
 	})
 }
 
-// recordWords name what was brought in.
-var recordWords = map[agreement.RecordKind]string{
-	agreement.RecordSoW: "A document", agreement.RecordConfirmation: "A person’s confirmation", agreement.RecordIntent: "An agent’s part", agreement.RecordDenial: "A denial",
-	agreement.RecordWithdrawal: "A withdrawal", agreement.RecordTermination: "A termination", agreement.RecordRefusal: "A refusal to form", agreement.RecordDispute: "A dispute",
-	agreement.RecordReview: "A review", agreement.RecordProbe: "A probe", agreement.RecordQuote: "A quote", agreement.RecordSettlement: "A settlement record",
-	agreement.RecordJobManifest: "A job manifest", agreement.RecordProblem: "A problem report", agreement.RecordProbeRecord: "A probe record", agreement.RecordVerdict: "A verdict",
-	agreement.RecordAppointment: "An arbiter’s appointment", agreement.RecordManifest: "A manifest", agreement.RecordCard: "An owner card", agreement.RecordBundle: "A bundle",
-}
-
 func importedWords(got agreement.Imported) *banner {
-	what := recordWords[got.Kind]
+	what := opened.Records[got.Kind]
 	if what == "" {
 		what = "Something"
 	}

@@ -244,7 +244,7 @@ func (c *contract) band() fyne.CanvasObject {
 		}
 		print = short(c.compare.InForceDigest) + " → " + print
 	}
-	if o := outcomeWords(c.version); o != "" {
+	if o := opened.OutcomeWords(c.version); o != "" {
 		facts = o
 	}
 	if c.over { // what stood here was so before
@@ -263,25 +263,6 @@ func (c *contract) in(ms int64) string {
 	default:
 		return ", in " + plural(d, "day", "days")
 	}
-}
-
-// outcomeWords say what became of a version that is not open any more.
-func outcomeWords(v agreement.VersionView) string {
-	switch v.Outcome {
-	case "approved":
-		return "It was approved."
-	case "denied":
-		return "It was denied. The version before goes on."
-	case "withdrawn":
-		return "It was withdrawn. The version before goes on."
-	case "lapsed":
-		return "Nobody answered it in time. The version before goes on."
-	case "superseded":
-		return "A later version replaced it."
-	case "settled_against":
-		return "Another document of this version counts."
-	}
-	return ""
 }
 
 // open makes the rows of what is shown.
@@ -581,6 +562,9 @@ var barred = map[string]string{
 
 // why says in a sentence what bars a move.
 func (c *contract) why(m *agreement.Move) string {
+	if m.Blocked == "enforcement_unavailable" && m.Detail != "" {
+		return safeLong(m.Detail) + " What the runtimes do is said in Settings."
+	}
 	if m.Detail != "" {
 		return safeLong(m.Detail)
 	}

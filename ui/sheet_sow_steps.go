@@ -12,6 +12,7 @@ import (
 
 	"vault/approvals"
 	"vault/approvals/agreement"
+	"vault/approvals/opened"
 	"vault/approvals/plain"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
@@ -441,7 +442,7 @@ func (c *contract) disputing(s *step) {
 		}
 		why := "It freezes this amount and nothing else. Needs your passkey."
 		if r.Dispute != "" {
-			why = disputeWords(string(r.Dispute)) + " Needs your passkey."
+			why = opened.DisputeWords(string(r.Dispute)) + " Needs your passkey."
 		}
 		c.moveIn(s, "dispute", "Dispute "+what+" of "+day(c.u.at(r.At)), why, &answer{
 			missing: func() string {
@@ -469,21 +470,6 @@ func (c *contract) disputing(s *step) {
 	if n == 0 {
 		c.add(s, "Dispute an amount", "A dispute cites a settlement record or a review.", &answer{}).Block("No settlement record and no review was brought in. Bring the one you contest first.")
 	}
-}
-
-// disputeWords say what does not add up.
-func disputeWords(code string) string {
-	switch code {
-	case "operator_fee_missing":
-		return "The quote had an operator’s fee, the record has none."
-	case "operator_fee_undisclosed":
-		return "The record takes an operator’s fee the quote did not have."
-	case "operator_fee_arithmetic":
-		return "The operator’s fee is not what its own basis makes."
-	case "total_unaccounted":
-		return "The total is not what its lines add up to."
-	}
-	return "It does not add up."
 }
 
 // allowing lets an agent form under this offer in advance.

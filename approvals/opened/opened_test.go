@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -312,5 +313,24 @@ func TestWords(t *testing.T) {
 		if got := opened.StateWords(want); got != row {
 			t.Errorf("%q, want %q", got, row)
 		}
+	}
+}
+
+// Every claim that a deployment can make has one row and one word.
+func TestRuntimes(t *testing.T) {
+	var d sow.Deployment
+	words := map[string]bool{}
+	for i, r := range opened.Runtimes {
+		if at := r.Of(&d); *at || words[r.Word] {
+			t.Errorf("%s stands twice", r.Word)
+		} else {
+			*at, words[r.Word] = true, true
+		}
+		if i > 0 && r.Group != opened.Runtimes[i-1].Group && slices.ContainsFunc(opened.Runtimes[:i], func(x opened.Runtime) bool { return x.Group == r.Group }) {
+			t.Errorf("%s begins anew", r.Group)
+		}
+	}
+	if v := reflect.ValueOf(d); v.NumField() != len(opened.Runtimes) {
+		t.Errorf("%d rows for %d claims", len(opened.Runtimes), v.NumField())
 	}
 }

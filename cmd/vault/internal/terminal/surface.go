@@ -77,10 +77,7 @@ func commands() []command {
 		{"card", "FILE", "write the owner card to a new file; a passkey confirms it", (*Surface).card},
 		{"compare", "", "compare the six digits of a page that vault decide opened, where this system does not tell whose it is", (*Surface).compare},
 		{"clicks", "", "what was approved by click and by passkey in the last day", (*Surface).clicks},
-		{"agreements", "[TEXT]", "list the agreements between agents, or those that hold a text", (*Surface).agreements},
-		{"agreement", "N", "show agreement N of the list, and what can be done with it", (*Surface).agreement},
-		{"bring", "FILE", "take in an agreement, or what belongs to one", (*Surface).bring},
-		{"pin", "AGENT KEY", "say that a key is that of an agent's owner", (*Surface).pin},
+	}, agreementCommands(), []command{
 		{"domain", "", "make a domain", (*Surface).domain},
 		{"domains", "", "list the domains with address and fingerprint", (*Surface).domains},
 		{"agents", "", "list the paired programs and their grants", (*Surface).agents},
@@ -344,7 +341,7 @@ func (s *Surface) open(ctx context.Context, args []string) error {
 		return s.words(ctx, nil)
 	}
 	if chosen.Kind == approvals.ItemSoW {
-		return s.openAgreement(ctx, chosen.ID)
+		return s.openAgreement(ctx, chosen.ID, "")
 	}
 	sheet, err := s.owner.Open(ctx, chosen.ID)
 	if err != nil {
