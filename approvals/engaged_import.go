@@ -289,6 +289,8 @@ func (d *Desk) completeByOffer(h *held, x *agreement.Document) error {
 		return nil // nobody asks yet
 	case key == "":
 		err = refuse(agreement.CodeNotPinned)
+	case h.Backdated(x) != nil:
+		err = refuse(string(h.Backdated(x).Code))
 	default:
 		err = d.do(d.sealOp(&sealing{
 			h: h, x: x, move: journal.MoveComplete, role: sow.Provider, seat: published.Seat, key: published.Key, counterparty: key, offer: offer.By(offerDigest),

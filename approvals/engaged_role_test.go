@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"slices"
 	"testing"
+	"time"
 
 	"vault/approvals"
 	"vault/approvals/agreement"
@@ -182,5 +183,44 @@ func TestConflictWithWhatWasSigned(t *testing.T) {
 	}
 	if v.Conflict || slices.Contains(v.Waiting, agreement.WaitConflict) {
 		t.Errorf("%+v", v.Row)
+	}
+}
+
+// TestBackdatedRequest: under an own offer the client states the start; one that had passed when the request came completes nothing by
+// itself. The owner may complete it while a request stands, and not after that. A request that waited for the vault is none of these.
+func TestBackdatedRequest(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	const hour = int64(60 * 60 * 1000)
+	_, offer := w.published(fourConditions, "")
+	ask := func(start int64) (agreement.View, string) {
+		out := w.brought(requested(t, offer, "owner/gable", wickAgent, start, "holds-brand-licence").Raw())
+		return w.engagement(out.Engagement), out.Digest
+	}
+	v, digest := ask(w.clock.Now() - hour)
+	if v.Versions[0].Seats.Agreed() || !slices.Contains(v.Waiting, agreement.WaitComplete) || !v.Versions[0].Findings.Has("start_in_the_past") {
+		t.Fatalf("%+v, %v", v.Row, v.Versions[0].Findings)
+	}
+	w.signSoW(approvals.OutcomeDone, v.ID, digest, "complete")
+	v, digest = ask(w.clock.Now() - 8*24*hour)
+	w.signSoW("start_in_the_past", v.ID, digest, "complete")
+	if err := w.owner.Lock(ctx, "asked"); err != nil {
+		t.Fatal(err)
+	}
+	v, _ = ask(w.clock.Now())
+	w.clock.pass(3 * time.Hour)
+	w.unlock()
+	w.desk.Tick(ctx)
+	if v = w.engagement(v.ID); !v.Versions[0].Seats.Agreed() {
+		t.Fatalf("it waited for the vault: %+v", v.Row)
+	}
+	// A later end than the offered term is none of the offer's.
+	late, err := sow.Instance(offer, sow.Fill{Client: sow.Seat{Agent: wickAgent, Owner: "Gable & Sons"}, StartsAt: w.clock.Now(), EndsAt: w.clock.Now() + 400*24*hour, Assertions: []string{"holds-brand-licence"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := w.brought(signAs(t, late, sow.Client, "owner/gable").Raw())
+	if v = w.engagement(out.Engagement); v.Offer != "" || v.Versions[0].Seats.Agreed() {
+		t.Fatalf("%+v", v.Row)
 	}
 }

@@ -372,7 +372,7 @@ func (s *Signer) guardComplete(b journal.SoWSigned, a keys.Act, d *sow.Document)
 		return refuse(journal.CodeOfferClosed, "the offer was not published here")
 	}
 	facts := sow.FormationFacts{
-		Now: s.cfg.Clock.Now(), Pins: sow.Pins{Client: b.Counterparty},
+		Now: s.cfg.Clock.Now(), Pins: sow.Pins{Client: b.Counterparty}, Since: sow.RequestStands(offer, s.cfg.Clock.Now()),
 		Status: sow.OfferStatus{Withdrawn: published.Closed != "", Formed: published.Directed && published.Formed > 0},
 	}
 	if b.By == "passkey" {

@@ -548,6 +548,14 @@ func TestOfferOfOurs(t *testing.T) {
 	b, a = request(offer, "holds-brand-licence")
 	unsigned := keys.Act{SoW: &keys.SoWAct{Document: bare(t, a.SoW.Document).Raw(), Offer: a.SoW.Offer}}
 	d.refused("not_agreed", journal.KindSoWSigned, b, unsigned)
+	// A request stands for the review window: one that starts before that was made up later, or has lapsed.
+	b, a = request(offer, "holds-brand-licence")
+	back := d.clock.Now()
+	d.clock.pass(8 * 24 * 60 * 60_000)
+	d.refused("start_in_the_past", journal.KindSoWSigned, b, a)
+	if back < sow.RequestStands(offer, back) || back >= sow.RequestStands(offer, d.clock.Now()) {
+		t.Error("the window is another")
+	}
 	// Conditions that nobody can check refuse, unless a person completes it.
 	whole := mint(nil)
 	body, act = publish(whole)

@@ -93,6 +93,12 @@ func (h *Held) examine() {
 				v.Findings = append(v.Findings, *f)
 			}
 		}
+		if _, request := h.Fact(FactLockedAsk, v.Digest); request {
+			if f := h.Backdated(x); f != nil {
+				f.Severity = sow.Warning // the owner may complete it
+				v.Findings = append(v.Findings, *f)
+			}
+		}
 		for _, f := range []*sow.Finding{h.language(x.Doc), h.stale(x), h.arbiter(x.Doc)} {
 			if f != nil {
 				v.Findings = append(v.Findings, *f)
@@ -113,6 +119,14 @@ func (h *Held) examine() {
 			}
 		}
 	}
+}
+
+// clockApart is how far the clocks of two owners may be apart, in milliseconds.
+const clockApart = 5 * 60 * 1000
+
+// Backdated returns start_in_the_past for a request to form whose start had passed when it came here (12.1).
+func (h *Held) Backdated(x *Document) *sow.Finding {
+	return sow.CheckStart(x.Doc, x.View.ProposedAt-clockApart)
 }
 
 // authored says whether a document was made here and has not been signed by anybody else.

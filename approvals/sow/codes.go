@@ -366,6 +366,7 @@ var table = []row{
 	{"qualifications_unreadable", 161, "12.1", always, "The offer's qualifications cannot be read.", "Ask the provider for a correct offer."},
 	{"refused_unstated_ground", 163, "12.1", informs, "Formation was refused on a ground the offer does not state. The refusal itself is recorded.", "State the condition in the next offer."},
 	{"formation_incomplete", 165, "12.1", always, "Something is missing before formation can be completed.", "Fill the seat, state the start, sign, approve."},
+	{"start_in_the_past", 165, "12.1", always, "The request states a start that had passed when it was made.", "Ask for a request whose start is still to come."},
 	{"instance_differs_from_offer", 166, "12.1", always, "The completed document differs from the offer where it may not.", "Ask for the offer's own terms."},
 	{"offered_to_list", 167, "12.1.1", always, "The offer names a list of parties.", "Name exactly one party."},
 	{"offered_to_party_not_object", 167, "12.1.1", always, "The named party is not an object.", "Name the party's agent and owner."},

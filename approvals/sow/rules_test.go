@@ -722,6 +722,15 @@ var rules = slices.Concat(
 		offer, _, facts := offered(t)
 		return sow.CheckFormation(offer, offer, facts)
 	}),
+	is(165, "start_in_the_past", func(t *testing.T) sow.Findings {
+		offer, instance, facts := offered(t)
+		facts.Since = ms(t, "2026-10-31T00:00:00Z")
+		if f := sow.CheckFormation(offer, instance, facts); !f.OK() {
+			t.Errorf("at the instant itself: %v", f)
+		}
+		facts.Since++
+		return sow.CheckFormation(offer, instance, facts)
+	}),
 	is(166, "instance_differs_from_offer", func(t *testing.T) sow.Findings {
 		offer, instance, _ := offered(t)
 		return sow.CheckInstance(offer, document(t, edit(t, instance.Raw(), "price.rates[0].per_task", json.RawMessage("4199999"))))
