@@ -313,8 +313,13 @@ func (c *checker) declared(v jcs.Value, scoped namedList, m *Manifest) {
 		for _, o := range m.Offerings {
 			published[o.ID] = o
 		}
-	} else if offer {
-		c.notChecked("scope_offering_not_published", "scope.offerings")
+	}
+	why := ""
+	if m != nil {
+		why = "the manifest that was brought is another agent's"
+	}
+	if offer && !brought {
+		c.notChecked("scope_offering_not_published", "scope.offerings", why)
 	}
 	var meters, ids []string
 	complete := brought
@@ -329,17 +334,27 @@ func (c *checker) declared(v jcs.Value, scoped namedList, m *Manifest) {
 	if brought && !scoped.whole {
 		return // what the scope covers is not known, and said already
 	}
-	c.among(schedule, "meter", meters, complete, "schedule_meter_undeclared", "price.schedule")
-	c.among(steps, "id", ids, complete, "revision_step_undeclared", "revisions.steps")
+	if brought {
+		why = "the manifest that was brought lacks an offering of the scope"
+	}
+	for _, l := range []struct {
+		list     jcs.Value
+		name     string
+		declared []string
+		code     Code
+		path     string
+	}{{schedule, "meter", meters, "schedule_meter_undeclared", "price.schedule"}, {steps, "id", ids, "revision_step_undeclared", "revisions.steps"}} {
+		switch {
+		case complete:
+			c.among(l.list, l.name, l.declared, l.code, l.path)
+		case l.list.Len() > 0:
+			c.notChecked(l.code, l.path, why)
+		}
+	}
 }
 
-// among checks that a list's entries are among the declared names, or says
-// that this is not known.
-func (c *checker) among(list jcs.Value, name string, declared []string, complete bool, code Code, path string) {
-	if list.Len() > 0 && !complete {
-		c.notChecked(code, path)
-		return
-	}
+// among checks that a list's entries are among the declared names.
+func (c *checker) among(list jcs.Value, name string, declared []string, code Code, path string) {
 	known := setOf(declared)
 	for i, e := range list.Items() {
 		if w := e.Get(name); isText(w) {
