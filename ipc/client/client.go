@@ -48,6 +48,10 @@ var ErrVaultProof = errors.New("the vault did not prove that it knows this clien
 // ErrOtherVault is returned by Hello when the vault's id is not the one of the pairing.
 var ErrOtherVault = errors.New("this is not the vault that this client was paired with")
 
+// ErrLost is returned where the connection ended before the answer came: whether what was asked was done is not known. The
+// same request id on another connection gives the same answer.
+var ErrLost = errors.New("the connection to the vault ended before it answered")
+
 // Conn is one connection. It is safe for concurrent use.
 type Conn struct {
 	rpc *jrpc2.Client
@@ -93,7 +97,7 @@ type Greeting struct {
 }
 
 // Call calls one method and decodes its result into result, which may be nil. It
-// blocks until answered or ctx ends. Errors of the vault are *Error. What the vault could not read as a line, and so could not
+// blocks until answered or ctx ends. Errors of the vault are *Error, and ErrLost is wrapped where it went away. What the vault could not read as a line, and so could not
 // answer to anybody, is not sent: it is refused here as the vault would, frame_invalid or frame_too_large.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
 	if params != nil {
@@ -105,7 +109,7 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 	}
 	rsp, err := c.rpc.Call(ctx, method, params)
 	if err != nil {
-		return fromRPC(err)
+		return c.failed(ctx, err)
 	}
 	if result == nil {
 		return nil
@@ -114,6 +118,18 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 		return fmt.Errorf("decode the answer to %s: %w", method, err)
 	}
 	return nil
+}
+
+// failed tells an answer of the vault, an end of ctx and a connection that is over apart.
+func (c *Conn) failed(ctx context.Context, err error) error {
+	err = fromRPC(err)
+	var answer *Error
+	var other *jrpc2.Error
+	switch {
+	case errors.As(err, &answer), ctx.Err() != nil, errors.As(err, &other) && !c.rpc.IsStopped():
+		return err
+	}
+	return fmt.Errorf("%w: %v", ErrLost, err)
 }
 
 func fromRPC(err error) error {

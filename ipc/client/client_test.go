@@ -319,6 +319,42 @@ func TestLastHeadIsCanonical(t *testing.T) {
 	}
 }
 
+// TestVaultThatGoesAway: who waits is told that the vault has gone, and that it is not known what became of it.
+func TestVaultThatGoesAway(t *testing.T) {
+	dir, err := os.MkdirTemp("", "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := socket.Listen(filepath.Join(dir, "s.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan struct{})
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = c.Read(make([]byte, 4096))
+		<-asked
+		_ = c.Close()
+	}()
+	c := dial(t, filepath.Join(dir, "s.sock"))
+	close(asked)
+	for _, when := range []string{"while it waits", "afterwards"} {
+		if _, err := c.Status(within(t)); !errors.Is(err, client.ErrLost) || errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, path := serve(t)
+	if _, err := dial(t, path).Status(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, client.ErrLost) {
+		t.Errorf("whoever asked went away: %v", err)
+	}
+}
+
 // TestUnreadableIsNotSent: the vault answers a line that it cannot read to nobody, so whoever sent it would wait for ever.
 func TestUnreadableIsNotSent(t *testing.T) {
 	_, path := serve(t)
