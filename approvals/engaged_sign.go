@@ -523,19 +523,15 @@ func (v ownerView) AnswerProblem(_ context.Context, engagement, sha256, answer s
 	}
 	r := h.Records[i]
 	switch {
-	case answer == "resolved" && r.Answer != "resolved":
-	case answer == "escalated" && r.Answer == "":
-	case answer == "escalated" && r.Answer == "escalated":
-		answer = "escalated_twice"
+	case answer == agreement.AnswerResolved && r.Answer != agreement.AnswerResolved:
+	case answer == agreement.AnswerEscalated && r.Answer == "":
+	case answer == agreement.AnswerEscalated && r.Answer == agreement.AnswerEscalated:
+		answer = agreement.AnswerTwice
 	default:
 		return refuse(agreement.CodeNotOpen)
 	}
 	r.Answer = answer
-	main := h.Docs[0].View
-	if h.InForce != nil {
-		main = h.InForce.View
-	}
-	if err := d.noteAs(h, main, "problem", "problem "+answer, sha256, answer, func(tx *store.Tx, _ int64) error { return tx.PutSoWRecord(r) }); err != nil {
+	if err := d.noteAs(h, h.Newest(), "problem", "problem "+answer, sha256, answer, func(tx *store.Tx, _ int64) error { return tx.PutSoWRecord(r) }); err != nil {
 		return err
 	}
 	return d.relist(engagement)
