@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
-	"strings"
 
 	"vault/approvals/internal/strict"
 	"vault/approvals/permit"
@@ -150,14 +149,9 @@ func EngagementID(sow, provider, client string) string {
 	return "e_" + hex.EncodeToString(sum[:16])
 }
 
-const maxSoWName = 256
-
 var (
-	isEngagement    = func(s string) bool { return len(s) == 34 && strings.HasPrefix(s, "e_") && strict.ID(s[2:]) }
-	isPin           = func(s string) bool { return strings.HasPrefix(s, "k_") && strict.Client("c_"+s[2:]) }
-	isPreauthorised = permit.IsPreauthorisation
-	seatRole        = strict.Is("provider", "client")
-	agentKey        = strict.Some(128)
+	seatRole = strict.Is("provider", "client")
+	agentKey = strict.Some(128)
 )
 
 // sowBodies reads the body of each kind.
@@ -167,7 +161,7 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 	},
 	KindSoWPinned: func(o *strict.Object) any {
 		return SoWPinned{
-			Pin: o.Text("pin", isPin), Agent: o.Text("agent", agentKey), Key: o.Text("key", strict.NKey), By: o.Text("by", strict.Is("click")),
+			Pin: o.Text("pin", strict.Pin), Agent: o.Text("agent", agentKey), Key: o.Text("key", strict.NKey), By: o.Text("by", strict.Is("click")),
 			PermitSHA256: o.Text("permit_sha256", strict.Hash), Replaces: o.Text("replaces", strict.Empty(strict.Hash)),
 		}
 	},
@@ -175,32 +169,32 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 	KindSoWKeyUnblocked: func(o *strict.Object) any { return SoWKeyBlocked{Key: o.Text("key", agentKey)} },
 	KindSoWPreauthorised: func(o *strict.Object) any {
 		return SoWPreauthorised{
-			Preauthorisation: o.Text("preauthorisation", isPreauthorised), Client: o.Text("client", strict.Client),
-			SoW: o.Text("sow", strict.Some(maxSoWName)), Version: o.Int("version", 1, strict.MaxInt),
+			Preauthorisation: o.Text("preauthorisation", strict.Preauthorisation), Client: o.Text("client", strict.Client),
+			SoW: o.Text("sow", strict.Some(maxName)), Version: o.Int("version", 1, strict.MaxInt),
 			DocumentSHA256: o.Text("document_sha256", strict.Hash), Role: o.Text("role", strict.Is("client")),
 			Times: o.Int("times", 1, permit.MaxPreauthorised), NotAfter: o.Int("not_after", 0, strict.MaxInt),
 			PermitSHA256: o.Text("permit_sha256", strict.Hash), Confirmation: o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindSoWPreauthorisationGone: func(o *strict.Object) any {
-		return SoWPreauthorisationEnded{Preauthorisation: o.Text("preauthorisation", isPreauthorised), Reason: o.Text("reason", strict.Is("revoked", "client_ended"))}
+		return SoWPreauthorisationEnded{Preauthorisation: o.Text("preauthorisation", strict.Preauthorisation), Reason: o.Text("reason", strict.Is("revoked", "client_ended"))}
 	},
 	KindSoWIntent: func(o *strict.Object) any {
 		return SoWIntent{
-			Engagement: o.Text("engagement", isEngagement), DocumentSHA256: o.Text("document_sha256", strict.Hash),
+			Engagement: o.Text("engagement", strict.Engagement), DocumentSHA256: o.Text("document_sha256", strict.Hash),
 			Act: o.Text("act", strict.Is("formation", "amendment")), Key: o.Text("key", strict.NKey), Sig: o.Text("sig", strict.Some(128)),
 			Client: o.Text("client", strict.Client),
 		}
 	},
 	KindSoWSigned: func(o *strict.Object) any {
 		return SoWSigned{
-			Engagement: o.Text("engagement", isEngagement),
+			Engagement: o.Text("engagement", strict.Engagement),
 			Move:       o.Text("move", strict.Is(MovePublish, MoveCountersign, MoveComplete, MovePropose, MoveApprove)),
-			SoW:        o.Text("sow", strict.Some(maxSoWName)), Version: o.Int("version", 1, strict.MaxInt),
+			SoW:        o.Text("sow", strict.Some(maxName)), Version: o.Int("version", 1, strict.MaxInt),
 			DocumentSHA256: o.Text("document_sha256", strict.Hash), Role: o.Text("role", seatRole), Seat: o.Int("seat", 0, permit.MaxSeats-1),
 			Key: o.Text("key", strict.NKey), Counterparty: o.Text("counterparty", strict.Empty(strict.NKey)),
 			InForce: o.Text("in_force", strict.Empty(strict.Hash)), Offer: o.Text("offer", strict.Empty(strict.Hash)),
-			Preauthorisation: o.Text("preauthorisation", strict.Empty(isPreauthorised)), Client: o.Text("client", clientOrNone),
+			Preauthorisation: o.Text("preauthorisation", strict.Empty(strict.Preauthorisation)), Client: o.Text("client", clientOrNone),
 			Authority: o.Text("authority", strict.Is("agent", "person", "agent_then_person")), Approval: o.Text("approval", strict.Empty(strict.Hash)),
 			Agreed: o.Flag("agreed"), Directed: o.Flag("directed"), By: o.Text("by", strict.Is("passkey", "preauthorised", "offer")),
 			Confirmation: o.Extra("confirmation", strict.Hash),
@@ -208,9 +202,9 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 	},
 	KindSoWActSigned: func(o *strict.Object) any {
 		return SoWActSigned{
-			Engagement: o.Text("engagement", isEngagement),
+			Engagement: o.Text("engagement", strict.Engagement),
 			Act:        o.Text("act", strict.Is("denial", "withdrawal", "termination", "formation_refusal", "dispute", "review", "probe")),
-			SoW:        o.Text("sow", strict.Some(maxSoWName)), Version: o.Int("version", 1, strict.MaxInt),
+			SoW:        o.Text("sow", strict.Some(maxName)), Version: o.Int("version", 1, strict.MaxInt),
 			DocumentSHA256: o.Text("document_sha256", strict.Hash), ActSHA256: o.Text("act_sha256", strict.Hash),
 			Role: o.Text("role", seatRole), Seat: o.Int("seat", 0, permit.MaxSeats-1), Key: o.Text("key", strict.NKey),
 			By: o.Text("by", byPerson), Confirmation: o.Extra("confirmation", strict.Hash),
@@ -218,7 +212,7 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 	},
 	KindSoWNoted: func(o *strict.Object) any {
 		return SoWNoted{
-			Engagement: o.Text("engagement", isEngagement), Version: o.Int("version", 1, strict.MaxInt), DocumentSHA256: o.Text("document_sha256", strict.Hash),
+			Engagement: o.Text("engagement", strict.Engagement), Version: o.Int("version", 1, strict.MaxInt), DocumentSHA256: o.Text("document_sha256", strict.Hash),
 			What:   o.Text("what", strict.Is("agreed", "denied", "withdrawn", "lapsed", "terminated", "superseded", "conflict", "settled", "refused", "handle", "problem")),
 			SHA256: o.Text("sha256", strict.Empty(strict.Hash)), Reason: o.Text("reason", strict.UpTo(maxCode)),
 		}
