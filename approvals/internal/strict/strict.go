@@ -5,7 +5,6 @@ package strict
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"unicode/utf8"
 
