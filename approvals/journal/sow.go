@@ -320,13 +320,6 @@ type sowState struct {
 	terminated map[string]bool // engagements
 }
 
-func put[K comparable, V any](m *map[K]V, k K, v V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[k] = v
-}
-
 // Codes of a [Contradiction] about Agent SoW.
 const (
 	CodeSeatNotNext      = "seat_not_next"     // seats are opened one after the other
@@ -723,62 +716,32 @@ func (s *sowState) appendRows(out []byte) []byte {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// parseRows reads what appendRows wrote.
-func (s *sowState) parseRows(c *sowCounts, rest []byte) ([]byte, error) {
+// readRows reads what appendRows wrote.
+func (s *sowState) readRows(in *lines, c *sowCounts) {
 	if c == nil {
-		return rest, nil
+		return
 	}
-	var err error
-	for range c.Seats {
-		var x SeatState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.seats, x.Seat, x)
-	}
-	for range c.Pins {
-		var x PinState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.pins, x.Agent, x)
-	}
-	for range c.Allowed {
-		var x PreauthorisationState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.allowed, x.ID, x)
-	}
-	for range c.Documents {
-		var x SoWState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.documents, x.DocumentSHA256, x)
+	readRows(in, c.Seats, &s.seats, func(x SeatState) int64 { return x.Seat })
+	readRows(in, c.Pins, &s.pins, func(x PinState) string { return x.Agent })
+	readRows(in, c.Allowed, &s.allowed, func(x PreauthorisationState) string { return x.ID })
+	readRows(in, c.Documents, &s.documents, func(x SoWState) string {
 		put(&s.engaged, x.Engagement, append(s.engaged[x.Engagement], x.DocumentSHA256))
 		if x.Approval != "" {
 			put(&s.approvals, x.Approval, true)
 		}
-	}
-	for range c.Intents {
-		var x IntentState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.intents, intentKey(x.DocumentSHA256, x.Act), x)
-	}
+		return x.DocumentSHA256
+	})
+	readRows(in, c.Intents, &s.intents, func(x IntentState) string { return intentKey(x.DocumentSHA256, x.Act) })
 	for _, m := range []struct {
 		n  int
 		to *map[string]bool
 	}{{c.Blocked, &s.blocked}, {c.Terminated, &s.terminated}} {
 		for range m.n {
 			var x keyLine
-			if rest, err = readLine(rest, &x); err != nil {
-				return nil, err
+			if !in.read(&x) {
+				return
 			}
 			put(m.to, x.Key, true)
 		}
 	}
-	return rest, nil
 }
