@@ -48,3 +48,27 @@ func TestCrowdOfSigners(t *testing.T) {
 		})
 	}
 }
+
+// TestNoticeIsNotTheEnd: while a notice runs, of either side, a cause still ends the agreement at once, and nothing ends it twice.
+func TestNoticeIsNotTheEnd(t *testing.T) {
+	for _, theirs := range []bool{true, false} {
+		w := owned(t)
+		id, done := w.running(`"convenience_notice_hours": 24`, `"convenience_notice_hours": 8760`)
+		ends := approvals.ActAsk{Engagement: id, Digest: done.Digest(), Kind: sow.Termination, Ground: "convenience"}
+		if theirs {
+			w.brought(theirAct(t, done, "owner/inkwell", sow.ActFields{Kind: sow.Termination, Role: sow.Provider, Ground: "convenience"}), id)
+		} else {
+			w.act(approvals.OutcomeDone, ends)
+		}
+		if v := w.engagement(id); v.State != sow.Active {
+			t.Fatalf("it is %s", v.State)
+		}
+		w.act("twice", ends)
+		ends.Ground, ends.Reason = "cause", "three floors missed"
+		w.act(approvals.OutcomeDone, ends)
+		if v := w.engagement(id); v.State != sow.Terminated {
+			t.Errorf("theirs %v: it is %s", theirs, v.State)
+		}
+		w.act("terminated", ends)
+	}
+}

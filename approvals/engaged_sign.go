@@ -445,12 +445,16 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 		}
 		return codeOf(CodeMalformed, "")
 	}
+	ground := ""
+	if ask.Kind == sow.Termination && ask.Ground == journal.Convenience {
+		ground = ask.Ground
+	}
 	c := byClick()
 	o := &op{alone: true, anchor: true}
 	o.build = func(b *batch) error {
 		a, err := b.add(journal.KindSoWActSigned, journal.SoWActSigned{
 			Engagement: h.ID, Act: string(ask.Kind), SoW: x.Doc.ID(), Version: x.View.Version, DocumentSHA256: "0x" + x.View.Digest,
-			ActSHA256: permit.SHA256(act.Canonical()), Role: role, Seat: seat, Key: key, By: c.by, Confirmation: c.record,
+			ActSHA256: permit.SHA256(act.Canonical()), Role: role, Seat: seat, Key: key, By: c.by, Ground: ground, Confirmation: c.record,
 		})
 		if err != nil {
 			return err

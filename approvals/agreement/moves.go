@@ -81,7 +81,7 @@ func (h *Held) choices() {
 		return
 	}
 	terminate, dispute := "", ""
-	if h.Log.Terminated || over {
+	if h.Log.Over || over { // while a notice runs, a cause still ends it at once
 		terminate = string(sow.Terminated)
 	}
 	if h.Log.Passkeys == 0 {

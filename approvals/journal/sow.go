@@ -114,6 +114,9 @@ type SoWSigned struct {
 	Confirmation     string `json:"confirmation,omitzero"`
 }
 
+// Convenience is the ground of a termination that gives notice, and does not end the engagement before that has passed (5.9).
+const Convenience = "convenience"
+
 // SoWActSigned is the body of sow.act_signed: one of the owner's own acts (sow.ActKind).
 type SoWActSigned struct {
 	Engagement     string `json:"engagement"`
@@ -125,7 +128,8 @@ type SoWActSigned struct {
 	Role           string `json:"role"`
 	Seat           int64  `json:"seat"`
 	Key            string `json:"key"`
-	By             string `json:"by"` // "click" | "passkey"
+	By             string `json:"by"`              // "click" | "passkey"
+	Ground         string `json:"ground,omitzero"` // of a termination: "convenience", which gives notice; empty where it ends the engagement at once
 	Confirmation   string `json:"confirmation,omitzero"`
 }
 
@@ -207,7 +211,7 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 			SoW:        o.Text("sow", strict.Some(maxName)), Version: o.Int("version", 1, strict.MaxInt),
 			DocumentSHA256: o.Text("document_sha256", strict.Hash), ActSHA256: o.Text("act_sha256", strict.Hash),
 			Role: o.Text("role", seatRole), Seat: o.Int("seat", 0, permit.MaxSeats-1), Key: o.Text("key", strict.NKey),
-			By: o.Text("by", byPerson), Confirmation: o.Extra("confirmation", strict.Hash),
+			By: o.Text("by", byPerson), Ground: o.Extra("ground", strict.Is(Convenience)), Confirmation: o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindSoWNoted: func(o *strict.Object) any {
@@ -317,7 +321,8 @@ type sowState struct {
 	approvals  map[string]bool     // of ours, by SHA-256
 	intents    map[string]IntentState
 	blocked    map[string]bool
-	terminated map[string]bool // engagements
+	terminated map[string]bool // engagements that are over, or under notice
+	over       map[string]bool // of these, those that a cause has ended
 }
 
 // Codes of a [Contradiction] about Agent SoW.
@@ -394,8 +399,19 @@ func (s *State) SoWEngagement(id string) (out []SoWState) {
 	return out
 }
 
-// SoWTerminated says whether an engagement was ended by either owner.
+// SoWTerminated says whether an engagement was ended by either owner, or is under notice of one.
 func (s *State) SoWTerminated(engagement string) bool { return s.sow.terminated[engagement] }
+
+// SoWOver says whether an engagement was ended at once by either owner. One that is under notice can still be.
+func (s *State) SoWOver(engagement string) bool { return s.sow.over[engagement] }
+
+// terminate ends an engagement, or puts it under notice.
+func (s *State) terminate(engagement, ground string) {
+	put(&s.sow.terminated, engagement, true)
+	if ground != Convenience {
+		put(&s.sow.over, engagement, true)
+	}
+}
 
 // SoWApproval says whether an approval record was made by this vault, by its SHA-256.
 func (s *State) SoWApproval(sha256 string) bool { return s.sow.approvals[sha256] }
@@ -468,6 +484,9 @@ func (s *State) checkSoW(e Entry) (func(), error) {
 	case SoWActSigned:
 		return s.checkSoWAct(b)
 	case SoWNoted:
+		if d, ok := s.sow.documents[b.DocumentSHA256]; ok && d.Engagement != b.Engagement {
+			return nil, contradict(CodeUnknownDocument, "the document is of another engagement")
+		}
 		return s.noteSoW(b), nil
 	}
 	return nil, nil
@@ -604,18 +623,22 @@ func (s *State) checkSoWAct(b SoWActSigned) (func(), error) {
 		return nil, contradict(CodeUnknownSeat, "the seat was not opened, or its key is another")
 	case b.By == "click" && b.Confirmation != "", b.By == "passkey" && b.Act != "termination" && b.Act != "dispute":
 		return nil, contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")
+	case b.Ground != "" && b.Act != "termination":
+		return nil, contradict(CodeSoWForm, "only a termination has a ground here")
 	case signed && (d.Role != b.Role || d.Seat != b.Seat):
 		return nil, contradict(CodeOtherSeat, "another seat or role of this vault holds the engagement")
+	case known && d.Engagement != b.Engagement:
+		return nil, contradict(CodeUnknownDocument, "the document is of another engagement")
 	}
 	switch b.Act {
 	case "termination":
 		if !signed && (known || s.reason == "") {
 			return nil, contradict(CodeUnknownDocument, "no such document was signed here")
 		}
-		if s.sow.terminated[b.Engagement] {
-			return nil, contradict(CodeTwice, "the engagement was ended already")
+		if s.sow.over[b.Engagement] || b.Ground == Convenience && s.sow.terminated[b.Engagement] {
+			return nil, contradict(CodeTwice, "the engagement was ended already, or notice was given")
 		}
-		return func() { put(&s.sow.terminated, b.Engagement, true) }, nil
+		return func() { s.terminate(b.Engagement, b.Ground) }, nil
 	case "dispute", "withdrawal":
 		if !signed && (known || s.reason == "") {
 			return nil, contradict(CodeUnknownDocument, "no such document was signed here")
@@ -642,11 +665,10 @@ func (s *State) checkSoWAct(b SoWActSigned) (func(), error) {
 func (s *State) noteSoW(b SoWNoted) func() {
 	return func() {
 		d, ok := s.sow.documents[b.DocumentSHA256]
-		ok = ok && d.Engagement == b.Engagement
 		switch b.What {
 		case "terminated":
 			if ok {
-				put(&s.sow.terminated, b.Engagement, true)
+				s.terminate(b.Engagement, b.Reason)
 			}
 		case "agreed":
 			if ok && d.Role != "" && d.Closed == "" {
@@ -672,6 +694,7 @@ type sowCounts struct {
 	Intents    int `json:"intents"`
 	Blocked    int `json:"blocked"`
 	Terminated int `json:"terminated"`
+	Over       int `json:"over,omitzero"`
 }
 
 type keyLine struct {
@@ -679,7 +702,7 @@ type keyLine struct {
 }
 
 func (s *sowState) counts() *sowCounts {
-	c := sowCounts{len(s.seats), len(s.pins), len(s.allowed), len(s.documents), len(s.intents), len(s.blocked), len(s.terminated)}
+	c := sowCounts{len(s.seats), len(s.pins), len(s.allowed), len(s.documents), len(s.intents), len(s.blocked), len(s.terminated), len(s.over)}
 	if c == (sowCounts{}) {
 		return nil
 	}
@@ -711,6 +734,9 @@ func (s *sowState) appendRows(out []byte) []byte {
 	for _, k := range sortedKeys(s.terminated) {
 		out = appendLine(out, keyLine{k})
 	}
+	for _, k := range sortedKeys(s.over) {
+		out = appendLine(out, keyLine{k})
+	}
 	return out
 }
 
@@ -735,7 +761,7 @@ func (s *sowState) readRows(in *lines, c *sowCounts) {
 	for _, m := range []struct {
 		n  int
 		to *map[string]bool
-	}{{c.Blocked, &s.blocked}, {c.Terminated, &s.terminated}} {
+	}{{c.Blocked, &s.blocked}, {c.Terminated, &s.terminated}, {c.Over, &s.over}} {
 		for range m.n {
 			var x keyLine
 			if !in.read(&x) {
