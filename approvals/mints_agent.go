@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"vault/approvals/keys"
+	"vault/approvals/minted"
 	"vault/derive/envelope"
 )
 
@@ -93,19 +94,19 @@ func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
 		return nil, refusal
 	}
 	type row struct {
-		BoundsHeld bool            `json:"bounds_held"`
-		Delegate   json.RawMessage `json:"delegate"`
-		Hash       string          `json:"delegate_hash"`
-		Legitimacy *LegitimacyView `json:"legitimacy,omitempty"`
-		MintsLeft  int64           `json:"mints_left"`
-		State      DelegateState   `json:"state"`
+		BoundsHeld bool               `json:"bounds_held"`
+		Delegate   json.RawMessage    `json:"delegate"`
+		Hash       string             `json:"delegate_hash"`
+		Legitimacy *minted.Legitimacy `json:"legitimacy,omitempty"`
+		MintsLeft  int64              `json:"mints_left"`
+		State      DelegateState      `json:"state"`
 	}
 	d := c.d
-	views, raws := []DelegateView{}, map[string][]byte{}
+	views, rows := []DelegateView{}, map[string]*delegateRow{}
 	d.mu.Lock()
 	for hash, x := range d.led.delegates {
 		if f := x.fields; f.BotPolicy != envelope.BotSet || slices.ContainsFunc(f.AllowedBotAddresses, func(a string) bool { return strings.EqualFold(a, proof.Address) }) {
-			views, raws[hash] = append(views, d.delegateView(x)), x.raw
+			views, rows[hash] = append(views, d.delegateView(x)), x
 		}
 	}
 	d.mu.Unlock()
@@ -113,12 +114,13 @@ func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
 	list := []row{}
 	room := maxToldBytes
 	for _, v := range views[:min(len(views), maxTold)] {
-		size := len(raws[v.Hash]) + 512
+		x := rows[v.Hash] // what is read of it never changes
+		size := len(x.raw) + 512
 		if size > room {
 			continue // one that is too long hides none of the others
 		}
 		room -= size
-		list = append(list, row{v.BoundsHeld, raws[v.Hash], v.Hash, v.Bounds.Legitimacy, v.MintsLeft, v.State})
+		list = append(list, row{v.BoundsHeld, x.raw, v.Hash, minted.LegitimacyOf(x.fields.Legitimacy), v.MintsLeft, v.State})
 	}
 	return mustJSON(map[string]any{"delegates": list}), nil
 }
@@ -215,12 +217,7 @@ func (c *conversation) MintRecord(ctx context.Context, mint string) (json.RawMes
 	if refusal != nil {
 		return nil, refusal
 	}
-	return mustJSON(struct {
-		Attestation json.RawMessage `json:"attestation"`
-		Label       string          `json:"label"`
-		Legitimacy  *LegitimacyView `json:"legitimacy,omitempty"`
-		Mint        string          `json:"mint"`
-		Record      json.RawMessage `json:"record"`
-		UsesLeft    int64           `json:"uses_left"`
-	}{rec.attestation, labelAsserted, legitimacyView(delegate.fields.Legitimacy), mint, rec.record, left}), nil
+	return mustJSON(minted.RecordAnswer{
+		Attestation: rec.attestation, Label: minted.Label, Legitimacy: minted.LegitimacyOf(delegate.fields.Legitimacy), Mint: mint, Record: rec.record, UsesLeft: left,
+	}), nil
 }
