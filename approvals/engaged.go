@@ -2,6 +2,7 @@ package approvals
 
 import (
 	"errors"
+	"maps"
 	"strings"
 
 	"vault/approvals/agreement"
@@ -15,6 +16,7 @@ import (
 const (
 	CodeUnknownEngagement = "unknown_engagement"
 	CodeUnknownSeat       = "unknown_seat"
+	CodeExportTooLong     = "export_too_long" // more than one bundle holds
 )
 
 // Names of notes that the desk alone reads; the others are package agreement's.
@@ -83,12 +85,12 @@ func (d *Desk) sowKnown(p *agreement.Papers) (k agreement.Known, err error) {
 	k.Deployment, k.OwnDeployment = d.deployment(p.ID)
 	k.Allowed = d.allowances()
 	for _, handle := range q.Handles {
-		was, err := d.db().SoWFactsNamed(agreement.FactHandle, handle)
+		was, err := d.remembered(handle)
 		if err != nil {
 			return k, err
 		}
-		if len(was) > 0 {
-			k.Handles[handle] = was[0].Value
+		if was != "" {
+			k.Handles[handle] = was
 		}
 	}
 	for _, key := range q.Languages {
@@ -111,6 +113,27 @@ func (d *Desk) sowKnown(p *agreement.Papers) (k agreement.Known, err error) {
 		k.Offer, err = d.db().SoWCopies(q.Offer)
 	}
 	return k, err
+}
+
+// remembered is the agent for which a handle is remembered, or empty: the one that was pinned under it last. A note without a MAC says it
+// where no pin does, as in a vault that was restored: it can make a handle doubtful, and no doubtful one good.
+func (d *Desk) remembered(handle string) (agent string, err error) {
+	d.mu.Lock()
+	at := int64(0)
+	for _, p := range d.led.pins {
+		if p.permit.Handle == clip(handle, 1024) && p.permit.MadeAt >= at {
+			agent, at = p.permit.Agent, p.permit.MadeAt
+		}
+	}
+	d.mu.Unlock()
+	if agent != "" {
+		return agent, nil
+	}
+	was, err := d.db().SoWFactsNamed(agreement.FactHandle, handle)
+	if err != nil || len(was) == 0 {
+		return "", err
+	}
+	return was[0].Value, nil
 }
 
 // firstUnder is a document that named a contract language in a version: one that this vault has signed, else the first that came. Its Doc
@@ -142,7 +165,7 @@ func (d *Desk) sowLog(id string, q agreement.Questions) agreement.Log {
 	st := d.led.state
 	l := agreement.Log{
 		Documents: st.SoWEngagement(id), Seats: st.Seats(), Pins: map[string]permit.Pin{}, Terminated: st.SoWTerminated(id), Over: st.SoWOver(id), Blocked: map[string]bool{},
-		Approved: map[string]bool{}, Intents: map[string]journal.IntentState{}, Floor: sow.Authority(d.policy().SoWFloor), Passkeys: d.public.Passkeys,
+		Approved: map[string]bool{}, Intents: map[string]journal.IntentState{}, Settled: maps.Clone(d.led.settled[id]), Floor: sow.Authority(d.policy().SoWFloor), Passkeys: d.public.Passkeys,
 	}
 	if d.public.Vault == "" {
 		l.Passkeys = -1 // the vault has not been opened since the start: it is not known

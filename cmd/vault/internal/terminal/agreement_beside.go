@@ -220,6 +220,9 @@ func (s *Surface) besides(o opened.Agreement) (out []choice) {
 	add("write the bundle to a new file", func(ctx context.Context) error {
 		return s.written(ctx, func() ([]byte, error) { return s.owner.ExportSoW(ctx, v.ID, "") })
 	})
+	add("write the bundle of this version alone to a new file", func(ctx context.Context) error {
+		return s.written(ctx, func() ([]byte, error) { return s.owner.ExportVersion(ctx, v.ID, o.Version.Digest) })
+	})
 	add("write this page to a new file, as HTML or PDF", func(ctx context.Context) error { return s.writePage(ctx, o) })
 	add("say what its runtimes do, for this one alone", func(ctx context.Context) error { return s.ownRuntimes(ctx, v) })
 	return out
