@@ -2,9 +2,7 @@ package terminal
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -254,20 +252,11 @@ func (s *Surface) written(ctx context.Context, content func() ([]byte, error)) e
 }
 
 func (s *Surface) write(file string, content func() ([]byte, error)) error {
-	file, err := filepath.Abs(file)
-	if err != nil {
-		return err
-	}
 	b, err := content()
-	if err != nil {
-		return err
+	if err == nil {
+		err = writeNew(file, b)
 	}
-	w, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
 	return s.console.Print("Written. It has what the vault showed you, with the digest of the document.\n")
