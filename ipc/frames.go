@@ -21,7 +21,8 @@ import (
 // frames is the channel under one connection. It reads lines of bounded length in
 // bounded time, checks each before the JSON-RPC library sees it and answers the bad
 // ones itself, and holds the reader back while too many calls are unanswered. A
-// batch, and a line longer than Limits.SmallFrame, is handled alone.
+// batch, and a line longer than Limits.SmallFrame, is handled alone. The library gets the heads of calls; their params,
+// which it would read over and over, wait here for whoever carries the call out.
 type frames struct {
 	conn   net.Conn
 	r      *bufio.Reader
@@ -34,14 +35,14 @@ type frames struct {
 
 	mu       sync.Mutex
 	changed  *sync.Cond
-	inFlight int             // frames handed up and not answered
-	ids      map[string]bool // ids of calls handed up and not answered
-	alone    bool            // the frame in flight is handled alone
-	held     bool            // a permit is held
-	partial  bool            // a line was begun and not ended
-	proven   bool            // the client is known: the longer idle time counts
-	draining bool            // no more frames; end when the last answer is out
-	last     bool            // end when the last answer is out
+	inFlight int               // frames handed up and not answered
+	params   map[string][]byte // of the calls handed up and not answered, by id
+	alone    bool              // the frame in flight is handled alone
+	held     bool              // a permit is held
+	partial  bool              // a line was begun and not ended
+	proven   bool              // the client is known: the longer idle time counts
+	draining bool              // no more frames; end when the last answer is out
+	last     bool              // end when the last answer is out
 	ended    bool
 	idle     time.Time // since when nothing is in flight
 }
@@ -51,7 +52,7 @@ func newFrames(conn net.Conn, lim *Limits, large chan struct{}) *frames {
 		conn: conn, lim: lim, large: large,
 		r:      bufio.NewReaderSize(conn, 4096),
 		closed: make(chan struct{}),
-		ids:    make(map[string]bool),
+		params: make(map[string][]byte),
 		idle:   time.Now(),
 	}
 	f.changed = sync.NewCond(&f.mu)
@@ -73,7 +74,7 @@ func (f *frames) Recv() ([]byte, error) {
 			refusal = f.admit(calls, batch || len(line) > f.lim.SmallFrame)
 		}
 		if refusal == nil {
-			return line, nil
+			return heads(calls, batch), nil
 		}
 		if err := f.put(errorLine(refusal)); err != nil {
 			return nil, err
@@ -102,7 +103,7 @@ func (f *frames) admit(calls []call, alone bool) *approvals.Refusal {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, c := range calls {
-		if f.ids[c.id] {
+		if _, taken := f.params[c.id]; taken {
 			return refuse("id_in_use")
 		}
 	}
@@ -113,7 +114,7 @@ func (f *frames) admit(calls []call, alone bool) *approvals.Refusal {
 		f.alone = true
 	}
 	for _, c := range calls {
-		f.ids[c.id] = true
+		f.params[c.id] = c.params
 	}
 	f.inFlight++
 	f.setDeadline()
@@ -267,10 +268,17 @@ func (f *frames) put(answer []byte) error {
 	return err
 }
 
+// paramsOf gives the params of a call that was handed up, or nil where it has none.
+func (f *frames) paramsOf(id string) []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.params[id]
+}
+
 // answered frees a call's id. Its answer is about to be sent.
 func (f *frames) answered(id string) {
 	f.mu.Lock()
-	delete(f.ids, id)
+	delete(f.params, id)
 	f.mu.Unlock()
 }
 
@@ -322,6 +330,21 @@ func (f *frames) Close() error {
 type call struct {
 	id     string // the JSON text of the id
 	method string
+	params []byte // part of the line, nil where there are none
+}
+
+// heads writes calls without their params.
+func heads(calls []call, batch bool) []byte {
+	var out []byte
+	for _, c := range calls {
+		out = append(append(out, `,{"jsonrpc":"2.0","id":`...), c.id...)
+		out = append(jcs.AppendString(append(out, `,"method":`...), c.method), '}')
+	}
+	if !batch {
+		return out[1:]
+	}
+	out[0] = '['
+	return append(out, ']')
 }
 
 const (
@@ -332,7 +355,7 @@ const (
 // readFrame checks a line and the heads of its calls: strict JSON, one request
 // object or a batch of 1 to 16, each of exactly jsonrpc "2.0", an id that is a string
 // of at most 126 bytes or a plain integer, a method, and params that are absent or an
-// object. Notifications are not part of the protocol. It keeps nothing of line.
+// object. Notifications are not part of the protocol. It keeps the params as parts of line.
 func readFrame(line []byte) ([]call, bool, *approvals.Refusal) {
 	if err := jcs.CheckFrame(line); err != nil {
 		var e *jcs.Error
@@ -343,7 +366,7 @@ func readFrame(line []byte) ([]call, bool, *approvals.Refusal) {
 	}
 	dec := jsontext.NewDecoder(bytes.NewBuffer(line))
 	if dec.PeekKind() != '[' {
-		c, refusal := readCall(dec)
+		c, refusal := readCall(line, dec)
 		if refusal != nil {
 			return nil, false, refusal
 		}
@@ -354,7 +377,7 @@ func readFrame(line []byte) ([]call, bool, *approvals.Refusal) {
 	}
 	var calls []call
 	for dec.PeekKind() != ']' {
-		c, refusal := readCall(dec)
+		c, refusal := readCall(line, dec)
 		if refusal != nil {
 			return nil, true, refusal
 		}
@@ -373,7 +396,7 @@ func readFrame(line []byte) ([]call, bool, *approvals.Refusal) {
 	return calls, true, nil
 }
 
-func readCall(dec *jsontext.Decoder) (call, *approvals.Refusal) {
+func readCall(line []byte, dec *jsontext.Decoder) (call, *approvals.Refusal) {
 	bad := func(detail string) (call, *approvals.Refusal) { return call{}, refuseFor("request_invalid", detail) }
 	if dec.PeekKind() != '{' {
 		return bad("It is not an object.")
@@ -415,6 +438,8 @@ func readCall(dec *jsontext.Decoder) (call, *approvals.Refusal) {
 			if raw.Kind() != '{' {
 				return bad("Its params are not an object.")
 			}
+			end := dec.InputOffset()
+			c.params = line[end-int64(len(raw)) : end : end]
 		default:
 			return bad("It has another member.")
 		}

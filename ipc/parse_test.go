@@ -12,9 +12,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/creachadair/jrpc2"
 )
 
-// What a frame is read as is what the JSON-RPC library below will see.
+// What a frame is read as is what stands in it, and what the JSON-RPC library below gets of it.
 func FuzzFrame(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"status"}`))
 	f.Add([]byte(`{"jsonrpc":"2.0","id":"a","method":"action.sign","params":{"request_id":"r","action_envelope":{},"payload":[1.0]}}`))
@@ -35,23 +37,35 @@ func FuzzFrame(f *testing.F) {
 			Method  string           `json:"method"`
 			Params  *json.RawMessage `json:"params"`
 		}
-		var heads []head
+		var in []head
 		if batch {
-			if err := json.Unmarshal(line, &heads); err != nil {
+			if err := json.Unmarshal(line, &in); err != nil {
 				t.Fatal(err)
 			}
 		} else {
-			heads = make([]head, 1)
-			if err := json.Unmarshal(line, &heads[0]); err != nil {
+			in = make([]head, 1)
+			if err := json.Unmarshal(line, &in[0]); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if len(heads) != len(calls) || len(calls) == 0 || len(calls) > maxBatch {
-			t.Fatalf("%d calls, %d heads", len(calls), len(heads))
+		if len(in) != len(calls) || len(calls) == 0 || len(calls) > maxBatch {
+			t.Fatalf("%d calls, %d heads", len(calls), len(in))
 		}
-		for i, h := range heads {
+		for i, h := range in {
 			if h.Version != "2.0" || string(h.ID) != calls[i].id || h.Method != calls[i].method {
 				t.Fatalf("call %+v, head %+v", calls[i], h)
+			}
+			if (h.Params == nil) != (calls[i].params == nil) || h.Params != nil && string(*h.Params) != string(calls[i].params) {
+				t.Fatalf("params %q of %q", calls[i].params, line)
+			}
+		}
+		up, err := jrpc2.ParseRequests(heads(calls, batch))
+		if err != nil || len(up) != len(calls) {
+			t.Fatalf("%d requests, %v", len(up), err)
+		}
+		for i, r := range up {
+			if r.Error != nil || r.Batch != batch || r.ID != calls[i].id || r.Method != calls[i].method || r.Params != nil {
+				t.Fatalf("call %+v, request %+v", calls[i], r)
 			}
 		}
 	})

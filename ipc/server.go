@@ -344,11 +344,7 @@ func (c *conn) call(ctx context.Context, m method, req *jrpc2.Request) (any, err
 	if err := c.reached(m.stage); err != nil {
 		return nil, err
 	}
-	var params []byte
-	if req.HasParams() {
-		params = []byte(req.ParamString())
-	}
-	a, refusal := cut(params, m.fields)
+	a, refusal := cut(c.frames.paramsOf(req.ID()), m.fields)
 	if refusal != nil {
 		return nil, refusal
 	}

@@ -153,17 +153,18 @@ func (s *Signer) judge(a keys.Act, c *ceremony, out *keys.Answer) (journal.Head,
 // perform verifies the confirmation of an act that has one, writes down that it was used, and changes what is
 // sealed. What comes after it in judge fails only where this process does.
 func (s *Signer) perform(e journal.Entry, c *ceremony, p *passed, out *keys.Answer) error {
-	want, _ := e.Confirmation()
+	record := e.Record()
 	switch {
-	case want.Record == "" && c != nil:
+	case record == "" && c != nil:
 		return refuse(keys.CodeOtherAct, "the entry names no confirmation")
-	case want.Record == "" && p.change == nil:
+	case record == "" && p.change == nil:
 		return nil
-	case want.Record != "" && c == nil:
+	case record != "" && c == nil:
 		return errNotConfirmed
 	}
 	change := func(v *sealed) {}
-	if want.Record != "" {
+	if record != "" {
+		want, _ := e.Confirmation()
 		accepted, key, err := s.confirmed(e, want, c)
 		if err != nil {
 			return err

@@ -115,4 +115,4 @@ func (d *MintDelegate) IDByRule() bool {
 func (d *MintDelegate) Signature() string { return d.signature }
 
 // Hash returns the SHA-256 of Body, 0x and 64 hex digits: it names what is minted for the request.
-func (q *MintRequest) Hash() string { return HashText(q.body) }
+func (q *MintRequest) Hash() string { return q.hash }

@@ -43,6 +43,7 @@ type MintDelegate struct {
 	issuer    string
 	signature string
 	body      string // canonical, without issuerSignature
+	hash      string // of the body
 	v         jcs.Value
 }
 
@@ -161,6 +162,7 @@ func mintDelegate(v jcs.Value) (*MintDelegate, error) {
 		body:   string(v.Without("issuerSignature").Canonical()),
 		v:      v,
 	}
+	d.hash = HashText(d.body)
 	if s := v.Get("issuerSignature"); s.Exists() {
 		if !isText(s) {
 			return nil, errors.New("issuerSignature is invalid")
@@ -261,7 +263,7 @@ func (d *MintDelegate) Value() jcs.Value { return d.v }
 func (d *MintDelegate) Body() []byte { return []byte(d.body) }
 
 // Hash returns the delegateHash, the SHA-256 of Body.
-func (d *MintDelegate) Hash() string { return HashText(d.body) }
+func (d *MintDelegate) Hash() string { return d.hash }
 
 // Digest returns what the issuer signs.
 func (d *MintDelegate) Digest() [32]byte { return Digest(tag.MintDelegate, []byte(d.body)) }

@@ -10,7 +10,7 @@ import (
 // section 8).
 type DomainInfo struct {
 	namespace, domainID, kind string
-	canonical                 string
+	canonical, hash           string
 }
 
 // NewDomainInfo normalises the three identifiers and builds the document.
@@ -32,7 +32,7 @@ func NewDomainInfo(namespace, domainID, kind string) (*DomainInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build domain info: %w", err)
 	}
-	return &DomainInfo{namespace, domainID, kind, string(canonical)}, nil
+	return &DomainInfo{namespace, domainID, kind, string(canonical), HashText(string(canonical))}, nil
 }
 
 // ParseDomainInfo reads a domain info strictly: exact members, identifiers in
@@ -61,7 +61,8 @@ func domainInfo(v jcs.Value) (*DomainInfo, error) {
 			return nil, fmt.Errorf("%s is not a normalised identifier", name)
 		}
 	}
-	return &DomainInfo{v.Get("namespace").Text(), v.Get("domainId").Text(), v.Get("kind").Text(), string(v.Canonical())}, nil
+	canonical := string(v.Canonical())
+	return &DomainInfo{v.Get("namespace").Text(), v.Get("domainId").Text(), v.Get("kind").Text(), canonical, HashText(canonical)}, nil
 }
 
 // Namespace returns the namespace.
@@ -77,7 +78,7 @@ func (d *DomainInfo) Kind() string { return d.kind }
 func (d *DomainInfo) Canonical() []byte { return []byte(d.canonical) }
 
 // Hash returns the domain hash, the SHA-256 of the canonical form.
-func (d *DomainInfo) Hash() string { return HashText(d.canonical) }
+func (d *DomainInfo) Hash() string { return d.hash }
 
 // Projection is a domain's public summary: what others may know of it.
 type Projection struct {

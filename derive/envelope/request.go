@@ -34,6 +34,7 @@ type MintRequest struct {
 	bot          string
 	signature    string
 	body         string // canonical, without botSignature
+	hash         string // of the body
 	v            jcs.Value
 }
 
@@ -148,6 +149,7 @@ func mintRequest(v jcs.Value) (*MintRequest, error) {
 		body:         string(v.Without("botSignature").Canonical()),
 		v:            v,
 	}
+	q.hash = HashText(q.body)
 	if s := v.Get("botSignature"); s.Exists() {
 		if !isText(s) {
 			return nil, errors.New("botSignature is invalid")

@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -95,7 +96,8 @@ func CheckFrame(line []byte) error {
 	if err := precheck(line, MaxFrame); err != nil {
 		return err
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(line))
+	dec := takeDecoder(line)
+	defer giveDecoder(dec)
 	for {
 		switch dec.PeekKind() {
 		case '{', '[':
@@ -132,6 +134,21 @@ func Marshal(v any, p Profile) ([]byte, error) {
 		return nil, fmt.Errorf("encode json: %w", err)
 	}
 	return Canonical(raw, p)
+}
+
+// decoders keeps the lists in which a decoder looks for names that appear twice: to make them anew is what reading a
+// small document costs most. It holds no document.
+var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+
+func takeDecoder(raw []byte) *jsontext.Decoder {
+	d := decoders.Get().(*jsontext.Decoder)
+	d.Reset(bytes.NewBuffer(raw))
+	return d
+}
+
+func giveDecoder(d *jsontext.Decoder) {
+	d.Reset(new(bytes.Buffer))
+	decoders.Put(d)
 }
 
 func precheck(raw []byte, limit int) error {

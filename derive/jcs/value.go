@@ -1,7 +1,6 @@
 package jcs
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"slices"
@@ -86,8 +85,10 @@ func Parse(raw []byte, p Profile) (Value, error) {
 	if err := precheck(raw, MaxDocument); err != nil {
 		return Value{}, err
 	}
+	dec := takeDecoder(raw)
+	defer giveDecoder(dec)
 	r := reader{
-		dec: jsontext.NewDecoder(bytes.NewBuffer(raw)),
+		dec: dec,
 		doc: &document{text: string(raw), profile: p, nodes: make([]node, 0, 8+len(raw)/16)},
 	}
 	if err := r.value(node{}); err != nil {

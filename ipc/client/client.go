@@ -186,13 +186,12 @@ func (c *Conn) Pair(ctx context.Context, name string, show func(digits string)) 
 		return nil, fmt.Errorf("decode the vault's nonce: %w", err)
 	}
 	show(handshake.Digits(offer.Vault, nonce, server))
-	raw, err := c.wait(ctx, "pair.reveal", map[string]string{"pairing": offer.Pairing, "nonce": handshake.Encode(nonce)})
-	if err != nil {
-		return nil, err
+	var result struct {
+		pending
+		Client, Secret string
 	}
-	var result struct{ Client, Secret string }
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return nil, fmt.Errorf("decode the pairing: %w", err)
+	if err := c.wait(ctx, "pair.reveal", map[string]string{"pairing": offer.Pairing, "nonce": handshake.Encode(nonce)}, &result); err != nil {
+		return nil, err
 	}
 	secret, err := handshake.Decode(result.Secret)
 	if err != nil {
@@ -266,24 +265,24 @@ func (c *Conn) ActionSign(ctx context.Context, s Sign) (Signed, error) {
 		Lifetime  int64           `json:"lifetime_ms,omitempty"`
 		Interact  bool            `json:"interactive"`
 	}{s.RequestID, s.Session, s.Envelope, s.Payload, s.Lifetime, !s.Grant}
-	return c.signed(c.wait(ctx, "action.sign", params))
+	return c.signed(ctx, "action.sign", params)
 }
 
 // Await takes up a signing request again, also on another connection.
 func (c *Conn) Await(ctx context.Context, request string) (Signed, error) {
-	return c.signed(c.wait(ctx, "request.await", map[string]string{"request": request}))
+	return c.signed(ctx, "request.await", map[string]string{"request": request})
 }
 
-func (c *Conn) signed(raw json.RawMessage, err error) (Signed, error) {
-	if err != nil {
+func (c *Conn) signed(ctx context.Context, method string, params any) (Signed, error) {
+	var out struct {
+		pending
+		Signed
+	}
+	if err := c.wait(ctx, method, params, &out); err != nil {
 		return Signed{}, err
 	}
-	var out Signed
-	if err := json.Unmarshal(raw, &out); err != nil {
-		return Signed{}, fmt.Errorf("decode the signature: %w", err)
-	}
 	c.remember(out.LogHead)
-	return out, nil
+	return out.Signed, nil
 }
 
 // remember keeps a head of the log with the pairing of this connection, if there is one.
@@ -296,23 +295,27 @@ func (c *Conn) remember(head json.RawMessage) {
 	}
 }
 
-// wait calls a method that may wait for a person, and awaits it until it is decided.
-func (c *Conn) wait(ctx context.Context, method string, params any) (json.RawMessage, error) {
+// pending is the part of an answer that says that it is still to come.
+type pending struct {
+	Pending string `json:"pending"`
+}
+
+func (p *pending) awaited() (request string) {
+	request, p.Pending = p.Pending, ""
+	return request
+}
+
+// wait calls a method that may wait for a person, and awaits it until it is decided. The result has pending in it.
+func (c *Conn) wait(ctx context.Context, method string, params any, result interface{ awaited() string }) error {
 	for {
-		var raw json.RawMessage
-		if err := c.Call(ctx, method, params, &raw); err != nil {
-			return nil, err
+		if err := c.Call(ctx, method, params, result); err != nil {
+			return err
 		}
-		var p struct {
-			Pending string `json:"pending"`
+		request := result.awaited()
+		if request == "" {
+			return nil
 		}
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return nil, fmt.Errorf("decode the answer to %s: %w", method, err)
-		}
-		if p.Pending == "" {
-			return raw, nil
-		}
-		method, params = "request.await", map[string]string{"request": p.Pending}
+		method, params = "request.await", map[string]string{"request": request}
 	}
 }
 
@@ -396,7 +399,7 @@ func (c *Conn) Say(ctx context.Context, session, moment, ask, text string) error
 // SignMoment asks for the signature of the action that was selected, and blocks until it is
 // there or ctx ends. The same call again gives the same signature.
 func (c *Conn) SignMoment(ctx context.Context, session, moment string, action json.RawMessage) (Signed, error) {
-	return c.signed(c.wait(ctx, "moment.sign", map[string]any{"session": session, "moment": moment, "action": action}))
+	return c.signed(ctx, "moment.sign", map[string]any{"session": session, "moment": moment, "action": action})
 }
 
 // Cancel takes a request back.

@@ -22,6 +22,7 @@ type Pairing struct {
 	secret handshake.Secret
 	mu     sync.Mutex
 	head   json.RawMessage
+	at     place // of head
 }
 
 // Format implements fmt.Formatter, so that no verb prints the secret, nor its bytes.
@@ -87,7 +88,9 @@ func Load(path string) (*Pairing, error) {
 	if err != nil {
 		return nil, ErrPairingFile
 	}
-	return &Pairing{Vault: f.Vault, Client: f.Client, secret: secret, head: f.Head}, nil
+	p := &Pairing{Vault: f.Vault, Client: f.Client, secret: secret, head: f.Head}
+	p.at, _ = placeOf(f.Head) // what has no place gives way to any
+	return p, nil
 }
 
 // Save writes the pairing, mode 0600, in place of what was there; missing folders are
@@ -137,18 +140,25 @@ func (p *Pairing) remember(head json.RawMessage) {
 	if len(head) == 0 || string(head) == "null" {
 		return
 	}
-	type place struct {
-		Instance string `json:"instance"`
-		Seq      uint64 `json:"seq"`
-	}
-	var now, then place
-	if json.Unmarshal(head, &now) != nil {
+	at, ok := placeOf(head)
+	if !ok {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.head != nil && json.Unmarshal(p.head, &then) == nil && then.Instance == now.Instance && then.Seq >= now.Seq {
+	if p.head != nil && p.at.Instance == at.Instance && p.at.Seq >= at.Seq {
 		return
 	}
-	p.head = head
+	p.head, p.at = head, at
+}
+
+// place is where in which log a head stands.
+type place struct {
+	Instance string `json:"instance"`
+	Seq      uint64 `json:"seq"`
+}
+
+func placeOf(head json.RawMessage) (at place, ok bool) {
+	ok = json.Unmarshal(head, &at) == nil
+	return at, ok
 }
