@@ -81,7 +81,7 @@ func (d *Desk) sowRows(id string) (rows agreement.Rows, err error) {
 // sowKnown answers what a judgement asks beyond the engagement's own rows.
 func (d *Desk) sowKnown(p *agreement.Papers) (k agreement.Known, err error) {
 	q := p.Questions()
-	k = agreement.Known{Log: d.sowLog(p.ID, q), Texts: d.o.Languages, Handles: map[string]string{}, Languages: map[string]agreement.Named{}, Arbiters: map[string][]agreement.Row{}}
+	k = agreement.Known{Log: d.sowLog(p, q), Texts: d.o.Languages, Handles: map[string]string{}, Languages: map[string]agreement.Named{}, Arbiters: map[string][]agreement.Row{}}
 	k.Deployment, k.OwnDeployment = d.deployment(p.ID)
 	k.Allowed = d.allowances()
 	for _, handle := range q.Handles {
@@ -159,7 +159,11 @@ func (d *Desk) firstUnder(p *agreement.Papers, key string) (agreement.Named, err
 }
 
 // sowLog reads what the log says of an engagement.
-func (d *Desk) sowLog(id string, q agreement.Questions) agreement.Log {
+func (d *Desk) sowLog(p *agreement.Papers, q agreement.Questions) agreement.Log {
+	id, offer := p.ID, ""
+	if _, digest, formed := p.Formed(); formed {
+		offer = "0x" + digest
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	st := d.led.state
@@ -189,7 +193,7 @@ func (d *Desk) sowLog(id string, q agreement.Questions) agreement.Log {
 		}
 	}
 	for _, sha256 := range q.Approvals {
-		if st.SoWApproval(sha256) {
+		if st.SoWApproval(sha256, id, offer) {
 			l.Approved[sha256] = true
 		}
 	}
