@@ -121,6 +121,7 @@ func TestRehomedClient(t *testing.T) {
 	if v.Versions[0].Seats.Agreed() || !slices.Contains(v.Waiting, agreement.WaitComplete) || w.moveOf(v, "complete", v.Digest).Blocked != "handle_rehomed" {
 		t.Fatalf("%+v", v.Row)
 	}
+	w.pinKey(ourAgent, "stranger/x") // whose handle it is stands in the pin
 	if err := w.owner.ConfirmHandle(context.Background(), v.ID, "gable@gable.example", ourAgent); err != nil {
 		t.Fatal(err)
 	}
