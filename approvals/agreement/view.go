@@ -257,8 +257,8 @@ type DisputeView struct {
 
 // Move is something the owner could do.
 type Move struct {
-	// What is "form" ([SoWOwner.Complete]), "countersign", "publish", "propose", "approve", "complete" ([SoWOwner.SignSoW]),
-	// "deny", "withdraw", "terminate", "dispute", "review", "probe", "refuse" ([SoWOwner.ActOn]), "counter" (a denial, then a draft), "preauthorise", "pin", "settle" ([SoWOwner.SettleConflict]).
+	// What is "form" (approvals.SoWOwner.Complete), "countersign", "publish", "propose", "approve", "complete" (approvals.SoWOwner.SignSoW),
+	// "deny", "withdraw", "terminate", "dispute", "review", "probe", "refuse" (approvals.SoWOwner.ActOn), "counter" (a denial, then a draft), "preauthorise", "pin", "settle" (approvals.SoWOwner.SettleConflict).
 	What   string
 	Digest string // version it is about
 	// Blocked is the first code that bars it, "" where nothing does; Detail is a sentence.
