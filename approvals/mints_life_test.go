@@ -234,6 +234,61 @@ func TestDelegateTimes(t *testing.T) {
 	})
 }
 
+// TestClockAheadEndsNothingForGood: a wall clock that says that a delegate is long over puts no end into the log, unless
+// the boot-time clock says so too.
+func TestClockAheadEndsNothingForGood(t *testing.T) {
+	ctx := context.Background()
+	ahead := (30 * 24 * time.Hour).Milliseconds()
+	for name, wrong := range map[string]func(t *testing.T, w *world){
+		"while the desk ran": func(_ *testing.T, w *world) {
+			w.clock.wall.Add(ahead)
+			w.clock.pass(2 * time.Hour)
+		},
+		"while it ran, and was locked and opened": func(t *testing.T, w *world) {
+			w.clock.wall.Add(ahead)
+			if err := w.owner.Lock(ctx, "asked"); err != nil {
+				t.Fatal(err)
+			}
+			w.clock.pass(2 * time.Hour)
+			w.unlock()
+		},
+		"before it was started": func(_ *testing.T, w *world) {
+			w.stop()
+			w.clock.wall.Add(ahead)
+			w.start()
+			w.unlock()
+			w.clock.pass(30 * time.Minute)
+		},
+		"the boot-time clock alone": func(_ *testing.T, w *world) { w.clock.boot.Add(ahead) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, b := mintWorld(t)
+			raw := w.issue(w.form(b))
+			wrong(t, w)
+			w.owner.Touch()
+			w.desk.Tick(ctx)
+			if v := w.delegate(hashOf(t, raw)); v.State != approvals.DelegateExpired {
+				t.Errorf("while the clock is wrong: %s", v.State)
+			}
+			if n := w.entries("delegate.ended"); n != 0 {
+				t.Errorf("%d were ended", n)
+			}
+		})
+	}
+	t.Run("and set right", func(t *testing.T) {
+		w, b := mintWorld(t)
+		raw := w.issue(w.form(b))
+		w.clock.wall.Add(ahead)
+		w.clock.pass(2 * time.Hour)
+		w.owner.Touch()
+		w.desk.Tick(ctx)
+		w.clock.wall.Add(-ahead)
+		if _, err := b.mint(b.request(t, raw, "n", nil)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // suspended wants a delegate of before to give nothing until it is admitted, and then the mints that the owner says.
 func suspended(t *testing.T, w *world, raw []byte, seed [32]byte) {
 	t.Helper()
