@@ -155,6 +155,7 @@ type Desk struct {
 	turn       int64                 // counts what was refused as suspended
 	before     oldUses
 	records    map[string]*mintedRecord // of mints, by mint; bounded
+	chart      mintChart                // that was asked for last
 	expireNext int64                    // boot-time clock: when delegates are ended that are long over
 	names      []mintName               // to be written with what is written next
 }

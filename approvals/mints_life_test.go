@@ -2,9 +2,11 @@ package approvals_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -287,6 +289,62 @@ func TestClockAheadEndsNothingForGood(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestMintUsesGoOn: what is counted on from the last time is what is counted anew.
+func TestMintUsesGoOn(t *testing.T) {
+	const hour = 3600_000
+	w, b := mintWorld(t)
+	raw, beside := w.issue(w.form(b)), w.issue(w.form(b))
+	want := func(mints, uses int64) {
+		t.Helper()
+		on, err := w.owner.MintUses(hashOf(t, raw), 0, hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m, u int64
+		for _, s := range on {
+			m, u = m+s.Mints, u+s.Uses
+		}
+		if m != mints || u != uses {
+			t.Errorf("%d mints and %d uses, want %d and %d", m, u, mints, uses)
+		}
+		w.stop()
+		w.start()
+		w.unlock()
+		b.connect()
+		b.prove()
+		if anew, err := w.owner.MintUses(hashOf(t, raw), 0, hour); err != nil || !slices.Equal(on, anew) {
+			t.Errorf("%v counted on, %v anew, %v", on, anew, err)
+		}
+	}
+	want(0, 0)
+	var got mintAnswer
+	for i := range 3 {
+		var err error
+		if got, err = b.mint(b.request(t, raw, fmt.Sprint(i), nil)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.mint(b.request(t, beside, fmt.Sprint("beside ", i), nil)); err != nil {
+			t.Fatal(err)
+		}
+		if steps, err := w.owner.MintUses(hashOf(t, raw), 0, hour); err != nil || len(steps) != i+1 || steps[i].Mints != 1 {
+			t.Errorf("%v, %v", steps, err)
+		}
+		w.clock.pass(time.Hour)
+	}
+	if _, err := b.use("u", got.Mint, []byte(mintPayload)); err != nil {
+		t.Error(err)
+	}
+	want(3, 1)
+	if _, err := b.use("v", got.Mint, []byte(mintPayload)); err != nil {
+		t.Error(err)
+	}
+	// Another delegate is counted for itself, and the first one again.
+	if steps, err := w.owner.MintUses(hashOf(t, beside), 0, 24*hour); err != nil || len(steps) != 1 || steps[0].Mints != 3 || steps[0].Uses != 0 {
+		t.Errorf("%v, %v", steps, err)
+	}
+	want(3, 2)
 }
 
 // suspended wants a delegate of before to give nothing until it is admitted, and then the mints that the owner says.
