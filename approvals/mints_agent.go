@@ -146,7 +146,10 @@ func (d *Desk) toldTo(bot string) []*delegateRow {
 	}
 	d.mu.Unlock()
 	slices.SortFunc(rank, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.hope, b.hope), cmp.Compare(b.at, a.at), strings.Compare(a.row.hash, b.row.hash))
+		if c := cmp.Or(a.hope-b.hope, cmp.Compare(b.at, a.at)); c != 0 {
+			return c
+		}
+		return strings.Compare(a.row.hash, b.row.hash)
 	})
 	told := make([]*delegateRow, 0, maxTold)
 	for _, r := range rank[:min(len(rank), maxTold)] {
