@@ -69,6 +69,7 @@ type running struct {
 	stop  context.CancelFunc
 	mine  chan bool // answers CeremonyMine
 	asker string    // see askerOf
+	apart bool      // see countApart
 }
 
 // hold makes the one ceremony of this desk.
@@ -120,6 +121,7 @@ func (d *Desk) follow(ctx context.Context, r *running, ask keys.Ask) (keys.Begun
 		return err
 	})
 	if err != nil {
+		d.left(ctx, r)
 		return keys.Begun{}, keys.Step{}, d.why(ctx, err)
 	}
 	d.mu.Lock()
@@ -135,11 +137,12 @@ func (d *Desk) follow(ctx context.Context, r *running, ask keys.Ask) (keys.Begun
 		if err != nil {
 			// Whoever waits for it has gone; so has it.
 			d.stopCeremony(ctx, r, begun.ID)
+			d.left(ctx, r)
 			return begun, keys.Step{}, d.why(ctx, err)
 		}
 		switch st.Kind {
 		case keys.StepEnded:
-			d.counted(r, slices.Contains(unanswered, st.Outcome))
+			d.counted(r, r.apart || slices.Contains(unanswered, st.Outcome))
 			return begun, st, &ended{st.Outcome, st.Detail}
 		case keys.StepAnswered, keys.StepPending:
 			d.counted(r, false)
@@ -167,6 +170,13 @@ func (d *Desk) why(ctx context.Context, err error) error {
 		return &ended{k.Code, k.Detail}
 	}
 	return err
+}
+
+// left counts a ceremony whose asker has gone, where that was not the owner on a surface of the vault.
+func (d *Desk) left(ctx context.Context, r *running) {
+	if r.apart && ctx.Err() != nil {
+		d.counted(r, true)
+	}
 }
 
 // counted counts ceremonies that nobody answered, in a row.
@@ -207,10 +217,12 @@ func (d *Desk) confirmed(ctx context.Context, what, client string, c *behind, o 
 
 // countApart counts a ceremony that any program of the account can have asked for apart from those that the owner asks
 // for on a surface of the vault: whoever leaves such pages unanswered cools down what is asked for there, and not the owner.
+// Of these every page counts that no passkey answered: who opens one after the other goes back from each, or leaves the
+// owner to go back.
 func (d *Desk) countApart(r *running) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	r.asker = "elsewhere " + r.asker
+	r.asker, r.apart = "elsewhere "+r.asker, true
 	return d.cooling(r.asker)
 }
 

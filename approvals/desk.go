@@ -77,10 +77,9 @@ type Options struct {
 	Demo     bool          // creates throw-away vaults only
 	// SocketPlace is where the socket for a further user is made, unless the owner says so; see package ipc/socket.
 	SocketPlace func(vault string, userID int64) string
-	// SocketServe serves this desk to one further user on a path until stop is called, which blocks until no call is
-	// under way there; removed says that the owner removed the socket. An error may have a method Coded that gives a code.
+	// SocketServe serves this desk to one further user on a path. An error may have a method Coded that gives a code.
 	// Nil: nobody else is served.
-	SocketServe func(userID int64, path string) (stop func(removed bool), err error)
+	SocketServe func(userID int64, path string) (ServedSocket, error)
 	Patience    time.Duration // a key process that has not answered by then, where no person is asked, is ended; 0: 30 s
 
 	// Languages are the contract languages whose text is here: a document that names another is told so, and one that gives a text

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"vault/approvals/agreement"
 	"vault/approvals/journal"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
@@ -18,23 +19,23 @@ import (
 const methodSoWSubmit = "sow.submit"
 
 // Moves that an agent may ask for. A person decides, or for "form" a pre-authorisation.
-var agentMoves = []string{"", moveForm, journal.MoveCountersign, journal.MoveApprove}
+var agentMoves = []string{"", agreement.MoveForm, journal.MoveCountersign, journal.MoveApprove}
 
 // broughtResult is what an agent is told of what it brought.
 type broughtResult struct {
-	Outcome    string          `json:"outcome,omitempty"`
-	Engagement string          `json:"engagement,omitempty"`
-	Kind       RecordKind      `json:"kind,omitempty"`
-	SHA256     string          `json:"sha256,omitempty"`
-	Digest     string          `json:"digest,omitempty"`
-	Code       string          `json:"code,omitempty"`
-	Detail     string          `json:"detail,omitempty"`
-	Findings   sow.Findings    `json:"findings,omitempty"`
-	Bundle     json.RawMessage `json:"bundle,omitempty"`
-	Act        json.RawMessage `json:"act,omitempty"`
+	Outcome    string               `json:"outcome,omitempty"`
+	Engagement string               `json:"engagement,omitempty"`
+	Kind       agreement.RecordKind `json:"kind,omitempty"`
+	SHA256     string               `json:"sha256,omitempty"`
+	Digest     string               `json:"digest,omitempty"`
+	Code       string               `json:"code,omitempty"`
+	Detail     string               `json:"detail,omitempty"`
+	Findings   sow.Findings         `json:"findings,omitempty"`
+	Bundle     json.RawMessage      `json:"bundle,omitempty"`
+	Act        json.RawMessage      `json:"act,omitempty"`
 }
 
-func resultOf(in Imported) broughtResult {
+func resultOf(in agreement.Imported) broughtResult {
 	return broughtResult{Engagement: in.Engagement, Kind: in.Kind, SHA256: in.SHA256, Digest: in.Digest, Code: in.Code, Detail: in.Detail, Findings: in.Findings}
 }
 
@@ -100,13 +101,13 @@ func (d *Desk) sowSubmit(ctx context.Context, client string, ask SoWAsk) (Answer
 	switch {
 	case !validID(ask.RequestID, false) || !validID(ask.Session, true):
 		return Answer{}, refuseWith(CodeMalformed, "request id and session are at most 128 bytes of text without control characters")
-	case !slices.Contains(agentMoves, ask.Move) || (ask.Move == moveForm) != (ask.Fill != nil) || (ask.Intent == "") != (ask.IntentKey == ""):
+	case !slices.Contains(agentMoves, ask.Move) || (ask.Move == agreement.MoveForm) != (ask.Fill != nil) || (ask.Intent == "") != (ask.IntentKey == ""):
 		return Answer{}, refuseWith(CodeMalformed, "move, fill and intent do not fit each other")
-	case ask.Move != "" && ask.Kind != "" && ask.Kind != RecordSoW, ask.Kind == RecordIntent:
+	case ask.Move != "" && ask.Kind != "" && ask.Kind != agreement.RecordSoW, ask.Kind == agreement.RecordIntent:
 		return Answer{}, refuseWith(CodeMalformed, "only a document is asked for a signature")
 	}
 	more := mustJSON(struct {
-		Kind   RecordKind
+		Kind   agreement.RecordKind
 		Move   string
 		Fill   *sow.Fill
 		Intent [2]string
@@ -161,7 +162,7 @@ func (d *Desk) sowSubmit(ctx context.Context, client string, ask SoWAsk) (Answer
 // admitSoW brings what an agent submits, and lets it wait where a signature is asked for.
 func (d *Desk) admitSoW(ctx context.Context, row store.SoWAsk, ask SoWAsk) (Answer, error) {
 	d.submitting.Lock()
-	in, err := d.bring(ask.Document, ask.Kind, SoWSource{Kind: "agent", Name: ask.Session, Client: row.Client})
+	in, err := d.bring(ask.Document, ask.Kind, agreement.Source{Kind: "agent", Name: ask.Session, Client: row.Client})
 	if err != nil {
 		d.submitting.Unlock()
 		return Answer{}, asRefusal(err)
@@ -173,7 +174,7 @@ func (d *Desk) admitSoW(ctx context.Context, row store.SoWAsk, ask SoWAsk) (Answ
 		if ask.Intent != "" {
 			refusal = d.bringIntent(row.Client, in, ask)
 		}
-		if refusal == nil && ask.Move == moveForm {
+		if refusal == nil && ask.Move == agreement.MoveForm {
 			refusal = d.formForAgent(&row, &result, in, ask)
 		}
 		if refusal != nil {
@@ -197,38 +198,35 @@ func (d *Desk) admitSoW(ctx context.Context, row store.SoWAsk, ask SoWAsk) (Answ
 }
 
 // bringIntent keeps the agent's part of agent_then_person: over these bytes, by the key of the agent on our seat.
-func (d *Desk) bringIntent(client string, in Imported, ask SoWAsk) *Refusal {
+func (d *Desk) bringIntent(client string, in agreement.Imported, ask SoWAsk) *Refusal {
 	h, err := d.held(in.Engagement)
 	if err != nil {
 		return asRefusal(err)
 	}
-	x := h.by(in.Digest)
+	x := h.By(in.Digest)
 	if x == nil {
-		return refuse(CodeNoEngagement)
+		return refuse(agreement.CodeNoEngagement)
 	}
-	act := intentAct(x.view.Version)
-	ours := false
-	for _, role := range []string{sow.Provider, sow.Client} {
-		if p, ok := x.doc.Party(role); ok && p.Agent == ask.IntentKey && (h.role == "" || h.role == role) {
-			ours = true
-		}
+	if h.Role == "" {
+		return &Refusal{Code: CodeUnknownSeat, Message: "Nothing says yet which seat of the document is the owner's.", Remedy: "Bring it again once the owner has said so."}
 	}
-	if !ours || !x.doc.VerifyIntent(act, ask.IntentKey, ask.Intent) {
+	act := agreement.IntentAct(x.View.Version)
+	if p, ok := x.Doc.Party(h.Role); !ok || p.Agent != ask.IntentKey || !x.Doc.VerifyIntent(act, ask.IntentKey, ask.Intent) {
 		return &Refusal{Code: "signature_invalid", Message: "The intent is not signed by the agent on our seat over this document.", Remedy: "Sign the message that sow.status gives."}
 	}
 	err = d.do(&op{build: func(b *batch) error {
 		if _, ok := d.led.state.SoWIntent("0x"+in.Digest, act); ok {
 			return nil
 		}
-		a, err := b.add(journal.KindSoWIntent, journal.SoWIntent{Engagement: h.id, DocumentSHA256: "0x" + in.Digest, Act: act, Key: ask.IntentKey, Sig: ask.Intent, Client: client})
+		a, err := b.add(journal.KindSoWIntent, journal.SoWIntent{Engagement: h.ID, DocumentSHA256: "0x" + in.Digest, Act: act, Key: ask.IntentKey, Sig: ask.Intent, Client: client})
 		if err != nil {
 			return err
 		}
 		a.write = func(tx *store.Tx) error {
-			if err := tx.PutSoWFact(store.SoWFact{Engagement: h.id, Name: factIntent, Key: in.Digest + " " + act, Value: ask.Intent, At: b.now, Seq: a.entry.Seq}); err != nil {
+			if err := tx.PutSoWFact(store.SoWFact{Engagement: h.ID, Name: factIntent, Key: agreement.IntentKey(in.Digest, act), Value: ask.Intent, At: b.now, Seq: a.entry.Seq}); err != nil {
 				return err
 			}
-			return tx.AddSoWMove(store.SoWMove{Engagement: h.id, At: b.now, Version: x.view.Version, What: "intent", By: client, Seq: a.entry.Seq})
+			return tx.AddSoWMove(store.SoWMove{Engagement: h.ID, At: b.now, Version: x.View.Version, What: "intent", By: client, Seq: a.entry.Seq})
 		}
 		return nil
 	}})
@@ -239,7 +237,7 @@ func (d *Desk) bringIntent(client string, in Imported, ask SoWAsk) *Refusal {
 }
 
 // formForAgent completes an offer for an agent: signed at once under a pre-authorisation, else kept for the owner.
-func (d *Desk) formForAgent(row *store.SoWAsk, result *broughtResult, in Imported, ask SoWAsk) *Refusal {
+func (d *Desk) formForAgent(row *store.SoWAsk, result *broughtResult, in agreement.Imported, ask SoWAsk) *Refusal {
 	offer, err := d.held(in.Engagement)
 	if err != nil {
 		return asRefusal(err)
@@ -251,7 +249,7 @@ func (d *Desk) formForAgent(row *store.SoWAsk, result *broughtResult, in Importe
 	}
 	fill := *ask.Fill
 	fill.Approval = nil
-	id, digest, err := d.form(Formation{Offer: in.Engagement, Digest: in.Digest, Seat: seat, Fill: fill}, SoWSource{Name: ask.Session, Client: row.Client})
+	id, digest, err := d.form(Formation{Offer: in.Engagement, Digest: in.Digest, Seat: seat, Fill: fill}, agreement.Source{Name: ask.Session, Client: row.Client})
 	if err != nil {
 		return asRefusal(err)
 	}
@@ -264,17 +262,17 @@ func (d *Desk) formForAgent(row *store.SoWAsk, result *broughtResult, in Importe
 	if err != nil {
 		return asRefusal(err)
 	}
-	x := h.by(digest)
-	if code, detail := h.barred(x, journal.MoveCountersign); code != "" && code != "no_passkey" {
+	x := h.By(digest)
+	if code, detail := h.Barred(x, journal.MoveCountersign); code != "" && code != "no_passkey" {
 		return &Refusal{Code: code, Message: detail}
 	}
-	key, ok := offer.log.seat(seat)
+	key, ok := offer.Log.SeatAt(seat)
 	if !ok {
 		return refuse(CodeUnknownSeat)
 	}
 	err = d.do(d.sealOp(&sealing{
-		h: h, x: x, move: journal.MoveCountersign, role: sow.Client, seat: seat, key: key.Key, counterparty: allowed.permit.ProviderKey, offer: offer.by(in.Digest),
-		allowed: allowed, client: row.Client, authority: string(x.view.Needed),
+		h: h, x: x, move: journal.MoveCountersign, role: sow.Client, seat: seat, key: key.Key, counterparty: allowed.permit.ProviderKey, offer: offer.By(in.Digest),
+		allowed: allowed, client: row.Client, authority: string(x.View.Needed),
 	}, &behind{by: "preauthorised"}))
 	if err != nil {
 		// What it does not cover is for the owner to decide.
@@ -296,7 +294,7 @@ func (d *Desk) allowedFor(client, digest string) *allowRow {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range d.led.state.Preauthorisations() {
-		if p.Client == client && bareHash(p.DocumentSHA256) == digest && p.Ended == "" && p.Used < p.Times && d.clock.Now() <= p.NotAfter {
+		if p.Client == client && agreement.Bare(p.DocumentSHA256) == digest && p.Ended == "" && p.Used < p.Times && d.clock.Now() <= p.NotAfter {
 			return d.led.allowed[p.ID]
 		}
 	}
@@ -349,25 +347,25 @@ func (d *Desk) answerAsks(id, digest string) error {
 	if err != nil {
 		return err
 	}
-	x := h.by(digest)
+	x := h.By(digest)
 	if x == nil {
 		return nil
 	}
 	outcome, result := "", broughtResult{}
 	switch {
-	case x.signed:
+	case x.Signed:
 		outcome = "signed"
 		if result.Bundle, err = d.bundleOf(id, digest, false); err != nil {
 			return err
 		}
-	case x.closed != "":
-		outcome = x.closed
-		for _, r := range h.records {
-			if r.Own && r.Digest == digest && (RecordKind(r.Kind) == RecordDenial || RecordKind(r.Kind) == RecordRefusal) {
+	case x.Closed != "":
+		outcome = x.Closed
+		for _, r := range h.Records {
+			if r.Own && r.Digest == digest && (agreement.RecordKind(r.Kind) == agreement.RecordDenial || agreement.RecordKind(r.Kind) == agreement.RecordRefusal) {
 				result.Act = r.Raw
 			}
 		}
-	case x.view.Outcome == "lapsed":
+	case x.View.Outcome == "lapsed":
 		outcome = "lapsed"
 	default:
 		return nil
@@ -402,7 +400,7 @@ func (d *Desk) endAsk(a store.SoWAsk, outcome string, result *broughtResult) err
 
 // brought reads an engagement for a client, and which of its documents the client may see: all of them for who brought one that this
 // vault has signed, else those it brought itself. Who only names an engagement, or brings something about it, is told of none.
-func (c *conversation) brought(engagement string) (*held, []*heldDoc, *Refusal) {
+func (c *conversation) brought(engagement string) (*held, []*agreement.Document, *Refusal) {
 	client, refusal := c.who()
 	if refusal != nil {
 		return nil, nil, refusal
@@ -425,13 +423,13 @@ func (c *conversation) brought(engagement string) (*held, []*heldDoc, *Refusal) 
 	if err != nil {
 		return nil, nil, asRefusal(err)
 	}
-	var may []*heldDoc
-	for _, x := range h.docs {
-		if !slices.Contains(digests, x.view.Digest) {
+	var may []*agreement.Document
+	for _, x := range h.Docs {
+		if !slices.Contains(digests, x.View.Digest) {
 			continue
 		}
-		if x.signed {
-			return h, h.docs, nil
+		if x.Signed {
+			return h, h.Docs, nil
 		}
 		may = append(may, x)
 	}
@@ -458,24 +456,24 @@ func (c *conversation) SoWStatus(_ context.Context, engagement string) (Answer, 
 		Intent []byte `json:"intent,omitempty"`
 	}
 	out := struct {
-		Engagement string    `json:"engagement"`
-		SoW        string    `json:"sow"`
-		State      sow.State `json:"state"`
-		Version    int64     `json:"version"`
-		Digest     string    `json:"digest"`
-		Waiting    []Waiting `json:"waiting"`
-		Versions   []version `json:"versions"`
-	}{Engagement: h.id, SoW: h.view.SoW, State: h.view.State, Version: h.view.Version, Digest: h.view.Digest, Waiting: h.view.Waiting, Versions: []version{}}
-	if len(may) < len(h.docs) && !slices.ContainsFunc(may, func(x *heldDoc) bool { return x.view.Digest == out.Digest }) {
-		out.State, out.Version, out.Digest = may[0].view.State, may[0].view.Version, may[0].view.Digest
+		Engagement string              `json:"engagement"`
+		SoW        string              `json:"sow"`
+		State      sow.State           `json:"state"`
+		Version    int64               `json:"version"`
+		Digest     string              `json:"digest"`
+		Waiting    []agreement.Waiting `json:"waiting"`
+		Versions   []version           `json:"versions"`
+	}{Engagement: h.ID, SoW: h.View.SoW, State: h.View.State, Version: h.View.Version, Digest: h.View.Digest, Waiting: h.View.Waiting, Versions: []version{}}
+	if len(may) < len(h.Docs) && !slices.ContainsFunc(may, func(x *agreement.Document) bool { return x.View.Digest == out.Digest }) {
+		out.State, out.Version, out.Digest = may[0].View.State, may[0].View.Version, may[0].View.Digest
 	}
 	if out.Waiting == nil {
-		out.Waiting = []Waiting{}
+		out.Waiting = []agreement.Waiting{}
 	}
 	for _, x := range may {
-		v := version{Version: x.view.Version, Digest: x.view.Digest, State: x.view.State, Outcome: x.view.Outcome, Needs: x.view.Needed, Signed: x.signed}
-		if v.Needs == sow.ByAgentThenPerson && !x.signed && len(x.view.Given) == 0 {
-			v.Intent = x.doc.Intent(intentAct(v.Version))
+		v := version{Version: x.View.Version, Digest: x.View.Digest, State: x.View.State, Outcome: x.View.Outcome, Needs: x.View.Needed, Signed: x.Signed}
+		if v.Needs == sow.ByAgentThenPerson && !x.Signed && len(x.View.Given) == 0 && h.Role != "" {
+			v.Intent = x.Doc.Intent(agreement.IntentAct(v.Version))
 		}
 		out.Versions = append(out.Versions, v)
 	}
@@ -489,10 +487,10 @@ func (c *conversation) SoWGet(_ context.Context, engagement, digest string) (Ans
 		return Answer{}, refusal
 	}
 	if digest == "" {
-		digest = h.view.Digest
+		digest = h.View.Digest
 	}
-	if x := h.by(digest); x == nil || !x.signed || !slices.Contains(may, x) {
-		return Answer{}, refuseWith(CodeNotOpen, "this vault has not signed that version")
+	if x := h.By(digest); x == nil || !x.Signed || !slices.Contains(may, x) {
+		return Answer{}, refuseWith(agreement.CodeNotOpen, "this vault has not signed that version")
 	}
 	raw, err := c.d.bundleOf(engagement, digest, false)
 	if err != nil {
@@ -538,15 +536,15 @@ func (d *Desk) bundleOf(engagement, digest string, whole bool) ([]byte, error) {
 		return nil, err
 	}
 	if digest == "" {
-		digest = h.view.Digest
+		digest = h.View.Digest
 	}
-	x := h.by(digest)
+	x := h.By(digest)
 	if x == nil {
 		return nil, refuse(CodeGone)
 	}
-	b := bundle.Bundle{Document: x.doc.Raw()}
-	for _, r := range h.records {
-		switch counts, act := h.counts(r); {
+	b := bundle.Bundle{Document: x.Doc.Raw()}
+	for _, r := range h.Records {
+		switch counts, act := h.Counts(r); {
 		case counts && !whole && r.Digest != digest:
 		case counts && act:
 			b.Acts = append(b.Acts, r.Raw)
@@ -557,9 +555,9 @@ func (d *Desk) bundleOf(engagement, digest string, whole bool) ([]byte, error) {
 		}
 	}
 	if whole {
-		for i := len(h.docs) - 1; i >= 0; i-- {
-			if h.docs[i] != x {
-				b.Versions = append(b.Versions, h.docs[i].doc.Raw())
+		for i := len(h.Docs) - 1; i >= 0; i-- {
+			if h.Docs[i] != x {
+				b.Versions = append(b.Versions, h.Docs[i].Doc.Raw())
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 )
 
@@ -18,7 +19,7 @@ func BenchmarkEngagements(b *testing.B) {
 	id := ""
 	for i := range benchRows {
 		d := requested(b, offer, "owner/gable", wickAgent, w.clock.Now()+int64(i)*1000, "holds-brand-licence")
-		out, err := w.owner.Import(ctx, d.Raw(), "", approvals.SoWSource{Kind: "file"})
+		out, err := w.owner.Import(ctx, d.Raw(), "", agreement.Source{Kind: "file"})
 		if err != nil || out.Code != "" {
 			b.Fatal(out, err)
 		}

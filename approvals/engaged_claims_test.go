@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/span"
 	"vault/derive/jcs"
@@ -98,7 +99,7 @@ func TestUnsignedVersions(t *testing.T) {
 			t.Errorf("the %s is %+v", p.Role, p.Party)
 		}
 	}
-	i := slices.IndexFunc(v.Records, func(r approvals.RecordView) bool { return r.SHA256 == sha })
+	i := slices.IndexFunc(v.Records, func(r agreement.RecordView) bool { return r.SHA256 == sha })
 	if i < 0 || v.Records[i].Verified {
 		t.Errorf("the verdict of an arbiter nobody agreed to: %+v", v.Records)
 	}
@@ -157,8 +158,8 @@ func TestOtherName(t *testing.T) {
 	if act, err = act.WithSignature(ed25519.Sign(key, act.Signed())); err != nil {
 		t.Fatal(err)
 	}
-	for i, kind := range []approvals.RecordKind{approvals.RecordQuote, approvals.RecordDenial, approvals.RecordProblem} {
-		if _, got := a.submit(approvals.SoWAsk{RequestID: fmt.Sprint("r", i), Document: act.Bytes(), Kind: kind}); got.Code != approvals.CodeNotUnderstood {
+	for i, kind := range []agreement.RecordKind{agreement.RecordQuote, agreement.RecordDenial, agreement.RecordProblem} {
+		if _, got := a.submit(approvals.SoWAsk{RequestID: fmt.Sprint("r", i), Document: act.Bytes(), Kind: kind}); got.Code != agreement.CodeNotUnderstood {
 			t.Errorf("as a %s: %+v", kind, got)
 		}
 	}
@@ -194,7 +195,7 @@ func TestContractsOfOthers(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	_, err = a.conn.SoWGet(context.Background(), id, done.Digest())
-	refused(err, approvals.CodeNotOpen)
+	refused(err, agreement.CodeNotOpen)
 	if ans, err := a.conn.SoWStatus(context.Background(), id); err != nil || strings.Contains(string(ans.Result), done.Digest()) {
 		t.Errorf("%s, %v", ans.Result, err)
 	}

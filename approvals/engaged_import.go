@@ -1,12 +1,12 @@
 package approvals
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
 
+	"vault/approvals/agreement"
 	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/sow"
@@ -16,142 +16,40 @@ import (
 	"vault/derive/jcs"
 )
 
-// kindOf reads from the bytes what something is, "" where they do not tell.
-func kindOf(v jcs.Value) RecordKind {
-	switch t := v.Get("type").Text(); {
-	case t == sow.ActType:
-		if _, ok := sow.ActKind(v.Get("act").Text()).Tag(); ok {
-			return RecordKind(v.Get("act").Text())
-		}
-		return ""
-	case t == confirm.EvidenceType:
-		return RecordConfirmation
-	case t == confirm.CardType:
-		return RecordCard
-	case bundle.Is(v):
-		return RecordBundle
-	case v.Get("sow").Exists():
-		return RecordSoW
-	case v.Get("format").Text() == sow.JobFormat:
-		return RecordJobManifest
-	case v.Get("verdict").Text() == "v1":
-		return RecordVerdict
-	case v.Get("offerings").Kind() == jcs.Array:
-		return RecordManifest
-	case v.Get("problem").Exists():
-		return RecordProblem
-	case v.Get("probe").Exists():
-		return RecordProbeRecord
-	case v.Get("lines").Kind() == jcs.Array:
-		return RecordSettlement
-	case v.Get("total").Exists():
-		return RecordQuote
-	case v.Get("arbiter").Exists():
-		return RecordAppointment
-	}
-	return ""
-}
-
-var recordKinds = []RecordKind{
-	RecordSoW, RecordConfirmation, RecordDenial, RecordWithdrawal, RecordTermination, RecordRefusal, RecordDispute, RecordReview, RecordProbe, RecordQuote,
-	RecordSettlement, RecordJobManifest, RecordProblem, RecordProbeRecord, RecordVerdict, RecordAppointment, RecordManifest, RecordCard, RecordBundle,
-}
-
-func shaOf(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
-}
-
-// understand finds out what bytes are, and every finding about a document.
-func understandSoW(raw []byte, kind RecordKind) (Imported, jcs.Value) {
-	out := Imported{Kind: kind, SHA256: shaOf(raw)}
-	limit := MaxSoWDocument
-	if kind == RecordBundle || kind == "" {
-		limit = bundle.Max
-	}
-	if len(raw) > limit {
-		out.Code = CodeTooLong
-		return out, jcs.Value{}
-	}
-	v, err := jcs.Parse(raw, jcs.SoW)
-	if err != nil || v.Kind() != jcs.Object {
-		_, out.Findings = sow.Read(raw, sow.Options{})
-		out.Code = CodeNotUnderstood
-		return out, v
-	}
-	is := kindOf(v)
-	if out.Kind == "" {
-		out.Kind = is
-	}
-	_, act := sow.ActKind(is).Tag()
-	switch {
-	case out.Kind != is && (act || is == RecordConfirmation || is == RecordCard || is == RecordJobManifest || is == RecordVerdict):
-		// What is signed says itself what it is: under another name it would be kept, and never count when it comes as what it is.
-		out.Code = CodeNotUnderstood
-	case !slices.Contains(recordKinds, out.Kind):
-		out.Code = CodeNotUnderstood
-	case out.Kind != RecordBundle && len(raw) > MaxSoWDocument:
-		out.Code = CodeTooLong
-	}
-	return out, v
-}
-
 // CheckSoW implements [Owner].
-func (v ownerView) CheckSoW(raw []byte) (Imported, error) {
-	out, value := understandSoW(raw, "")
-	if out.Code != "" {
-		return out, nil
-	}
-	switch out.Kind {
-	case RecordSoW:
-		doc, findings := sow.Read(raw, sow.Options{})
-		out.Findings = findings
-		if doc != nil {
-			out.Digest, out.Findings = doc.Digest(), append(out.Findings, doc.VerifySignatures(sow.Pins{}).Findings...)
-		}
-	case RecordQuote:
-		_, out.Findings = sow.QuoteOf(value)
-	case RecordSettlement:
-		_, out.Findings = sow.RecordOf(value)
-	case RecordVerdict:
-		out.Findings = sow.CheckVerdict(value, nil)
-	case RecordProblem:
-		out.Findings, _ = sow.CheckPart("problem", value)
-	}
-	return out, nil
-}
+func (v ownerView) CheckSoW(raw []byte) (agreement.Imported, error) { return agreement.Check(raw), nil }
 
 // Import implements [Owner].
-func (v ownerView) Import(_ context.Context, raw []byte, kind RecordKind, from SoWSource) (Imported, error) {
+func (v ownerView) Import(_ context.Context, raw []byte, kind agreement.RecordKind, from agreement.Source) (agreement.Imported, error) {
 	return v.d.bring(raw, kind, from)
 }
 
 // bring takes bytes of any kind.
-func (d *Desk) bring(raw []byte, kind RecordKind, from SoWSource) (Imported, error) {
+func (d *Desk) bring(raw []byte, kind agreement.RecordKind, from agreement.Source) (agreement.Imported, error) {
 	if d.db() == nil {
-		return Imported{}, refuse(CodeNoVault)
+		return agreement.Imported{}, refuse(CodeNoVault)
 	}
 	if d.db().Mode() != store.ModeReadWrite {
-		return Imported{}, refuse(CodeReadOnly)
+		return agreement.Imported{}, refuse(CodeReadOnly)
 	}
-	out, value := understandSoW(raw, kind)
+	out, value := agreement.Understand(raw, kind)
 	if out.Code != "" {
 		return out, nil
 	}
 	switch out.Kind {
-	case RecordBundle:
+	case agreement.RecordBundle:
 		return d.bringBundle(raw, from, out)
-	case RecordSoW:
+	case agreement.RecordSoW:
 		return d.bringDocument(raw, from, out)
 	}
 	return d.bringRecord(raw, value, from, out)
 }
 
 // bringBundle takes what is in an export, one by one: the lowest version first, and documents before what is about them.
-func (d *Desk) bringBundle(raw []byte, from SoWSource, out Imported) (Imported, error) {
+func (d *Desk) bringBundle(raw []byte, from agreement.Source, out agreement.Imported) (agreement.Imported, error) {
 	b, err := bundle.Parse(raw)
 	if err != nil {
-		out.Code, out.Detail = CodeNotUnderstood, err.Error()
+		out.Code, out.Detail = agreement.CodeNotUnderstood, err.Error()
 		return out, nil
 	}
 	if from.Kind == "agent" && 1+len(b.Versions)+len(b.Confirmations)+len(b.Acts)+len(b.Records) > MaxAgentParts {
@@ -159,11 +57,11 @@ func (d *Desk) bringBundle(raw []byte, from SoWSource, out Imported) (Imported, 
 		return out, nil
 	}
 	docs := append(slices.Clone(b.Versions), b.Document)
-	slices.SortStableFunc(docs, func(x, y []byte) int { return cmpInt(versionOf(x), versionOf(y)) })
-	take := func(part []byte, kind RecordKind) error {
+	slices.SortStableFunc(docs, func(x, y []byte) int { return cmp.Compare(agreement.VersionOf(x), agreement.VersionOf(y)) })
+	take := func(part []byte, kind agreement.RecordKind) error {
 		x, err := d.bring(part, kind, from)
 		out.Inside = append(out.Inside, x)
-		if kind == RecordSoW && x.Engagement != "" {
+		if kind == agreement.RecordSoW && x.Engagement != "" {
 			out.Engagement, from.Engagement = x.Engagement, x.Engagement
 			if string(part) == string(b.Document) {
 				out.Digest, out.Findings = x.Digest, x.Findings
@@ -172,7 +70,7 @@ func (d *Desk) bringBundle(raw []byte, from SoWSource, out Imported) (Imported, 
 		return err
 	}
 	for _, part := range docs {
-		if err := take(part, RecordSoW); err != nil {
+		if err := take(part, agreement.RecordSoW); err != nil {
 			return out, err
 		}
 	}
@@ -182,19 +80,11 @@ func (d *Desk) bringBundle(raw []byte, from SoWSource, out Imported) (Imported, 
 		}
 	}
 	for _, r := range b.Records {
-		if err := take(r.Raw, RecordKind(r.Kind)); err != nil {
+		if err := take(r.Raw, agreement.RecordKind(r.Kind)); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
-}
-
-func versionOf(raw []byte) int64 {
-	doc, err := sow.Parse(raw)
-	if err != nil {
-		return 0
-	}
-	return doc.Version()
 }
 
 // blockedIn says whether a document names a key that is refused here.
@@ -211,20 +101,20 @@ func (d *Desk) blockedIn(doc *sow.Document) bool {
 }
 
 // bringDocument keeps a document, byte for byte, and lets follow what follows from it.
-func (d *Desk) bringDocument(raw []byte, from SoWSource, out Imported) (Imported, error) {
+func (d *Desk) bringDocument(raw []byte, from agreement.Source, out agreement.Imported) (agreement.Imported, error) {
 	doc, err := sow.Parse(raw)
 	if err != nil {
 		_, out.Findings = sow.Read(raw, sow.Options{})
-		out.Code = CodeNotUnderstood
+		out.Code = agreement.CodeNotUnderstood
 		return out, nil
 	}
-	out.Digest, out.Engagement = doc.Digest(), engagementID(doc)
+	out.Digest, out.Engagement = doc.Digest(), facts.EngagementID(doc)
 	provider, ok := doc.Party(sow.Provider)
 	switch {
 	case doc.ID() == "" || len(doc.ID()) > 256 || doc.Version() == 0 || !ok || provider.Agent == "":
 		// What names no engagement can be read, and not be kept.
 		_, out.Findings = sow.Read(raw, sow.Options{})
-		out.Code, out.Engagement = CodeNotUnderstood, ""
+		out.Code, out.Engagement = agreement.CodeNotUnderstood, ""
 		return out, nil
 	case d.blockedIn(doc):
 		out.Code = journal.CodeBlockedLocally
@@ -237,18 +127,18 @@ func (d *Desk) bringDocument(raw []byte, from SoWSource, out Imported) (Imported
 	}
 	fresh := true
 	if known {
-		x := h.by(out.Digest)
+		x := h.By(out.Digest)
 		fresh = x == nil
-		if x != nil && slices.ContainsFunc(x.view.Copies, func(c CopyView) bool { return c.SHA256 == out.SHA256 }) {
-			out.Again, out.Findings = true, x.view.Findings
+		if x != nil && slices.ContainsFunc(x.View.Copies, func(c agreement.CopyView) bool { return c.SHA256 == out.SHA256 }) {
+			out.Again, out.Findings = true, x.View.Findings
 			return out, nil
 		}
-		if from.Kind == "agent" && (x == nil && len(h.docs) >= MaxAgentDocuments || x != nil && len(x.view.Copies) >= MaxAgentCopies) {
+		if from.Kind == "agent" && (x == nil && len(h.Docs) >= MaxAgentDocuments || x != nil && len(x.View.Copies) >= MaxAgentCopies) {
 			out.Code = CodeTooMany
 			return out, nil
 		}
-		if f := (*sow.Finding)(nil); x == nil && h.inForce != nil {
-			if f = sow.CheckVersion(doc, h.inForce.view.Version, nil); f != nil {
+		if f := (*sow.Finding)(nil); x == nil && h.InForce != nil {
+			if f = sow.CheckVersion(doc, h.InForce.View.Version, nil); f != nil {
 				out.Code, out.Findings = string(f.Code), sow.Findings{*f}
 				return out, nil
 			}
@@ -263,20 +153,20 @@ func (d *Desk) bringDocument(raw []byte, from SoWSource, out Imported) (Imported
 	if h, err = d.held(out.Engagement); err != nil {
 		return out, err
 	}
-	if x := h.by(out.Digest); x != nil {
-		out.Findings = x.view.Findings
+	if x := h.By(out.Digest); x != nil {
+		out.Findings = x.View.Findings
 	}
 	return out, nil
 }
 
 // keepDocument writes a copy with what goes with it.
-func (d *Desk) keepDocument(raw []byte, doc *sow.Document, from SoWSource, fresh bool, also func(*store.Tx, int64) error) error {
-	id, digest, now := engagementID(doc), doc.Digest(), d.clock.Now()
+func (d *Desk) keepDocument(raw []byte, doc *sow.Document, from agreement.Source, fresh bool, also func(*store.Tx, int64) error) error {
+	id, digest, now := facts.EngagementID(doc), doc.Digest(), d.clock.Now()
 	offer, offerDigest, err := d.offerOf(doc)
 	if err != nil {
 		return asRefusal(err)
 	}
-	first, err := d.db().SoWFactsNamed(factLanguage, languageKey(doc))
+	first, err := d.db().SoWFactsNamed(agreement.FactLanguage, agreement.LanguageKey(doc))
 	if err != nil {
 		return asRefusal(err)
 	}
@@ -288,22 +178,22 @@ func (d *Desk) keepDocument(raw []byte, doc *sow.Document, from SoWSource, fresh
 	}
 	err = d.db().Do(func(tx *store.Tx) error {
 		if err := tx.PutSoWCopy(store.SoWCopy{
-			Engagement: id, SHA256: shaOf(raw), Digest: digest, Version: doc.Version(), Raw: raw, At: now, SoWSource: store.SoWSource{Source: from.Kind, Name: clip(from.Name, 1024), Client: from.Client},
+			Engagement: id, SHA256: agreement.SHA256(raw), Digest: digest, Version: doc.Version(), Raw: raw, At: now, SoWSource: store.SoWSource{Source: from.Kind, Name: clip(from.Name, 1024), Client: from.Client},
 		}); err != nil {
 			return err
 		}
 		if fresh {
-			if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: factProposed, Key: digest, At: now}); err != nil {
+			if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: agreement.FactProposed, Key: digest, At: now}); err != nil {
 				return err
 			}
-			if key := languageKey(doc); key != "" && len(first) == 0 {
-				if err := tx.PutSoWFact(store.SoWFact{Name: factLanguage, Key: key, Value: digest, At: now}); err != nil {
+			if key := agreement.LanguageKey(doc); key != "" && len(first) == 0 {
+				if err := tx.PutSoWFact(store.SoWFact{Name: agreement.FactLanguage, Key: key, Value: digest, At: now}); err != nil {
 					return err
 				}
 			}
 			if offer != "" {
 				for key, value := range map[string]string{"of": offer, "digest": offerDigest} {
-					if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: factFormed, Key: key, Value: value, At: now}); err != nil {
+					if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: agreement.FactFormed, Key: key, Value: value, At: now}); err != nil {
 						return err
 					}
 				}
@@ -357,17 +247,17 @@ func (d *Desk) followDocument(id, digest string) error {
 	if err != nil {
 		return err
 	}
-	x := h.by(digest)
+	x := h.By(digest)
 	if x == nil {
 		return nil
 	}
-	logged := h.log.docs[digest]
-	if x.view.Seats.Agreed() && logged.Role != "" && !logged.Agreed && logged.Closed == "" {
+	logged := h.Log.Document(digest)
+	if x.View.Seats.Agreed() && logged.Role != "" && !logged.Agreed && logged.Closed == "" {
 		what := "agreed"
-		if x.view.Version > 1 {
+		if x.View.Version > 1 {
 			what = "approved"
 		}
-		if err := d.noteAs(h, x.view, "agreed", what, "", "", nil); err != nil {
+		if err := d.noteAs(h, x.View, "agreed", what, "", "", nil); err != nil {
 			return err
 		}
 		if err := d.relist(id); err != nil {
@@ -379,31 +269,32 @@ func (d *Desk) followDocument(id, digest string) error {
 
 // completeByOffer completes a request to form under a published offer of ours: publishing it was the decision. What bars it is kept
 // beside the request, which then waits for the owner.
-func (d *Desk) completeByOffer(h *held, x *heldDoc) error {
-	of, ok := h.fact(factFormed, "of")
-	offerDigest, _ := h.fact(factFormed, "digest")
-	if !ok || x.signed || x.closed != "" || x.view.Version != 1 {
+func (d *Desk) completeByOffer(h *held, x *agreement.Document) error {
+	of, offerDigest, ok := h.Formed()
+	if !ok || x.Signed || x.Closed != "" || x.View.Version != 1 {
 		return nil
 	}
-	offer, err := d.held(of.Value)
+	offer, err := d.held(of)
 	if err != nil {
 		return ignoreUnknown(err)
 	}
-	published, ok := offer.log.offers[offerDigest.Value]
+	published, ok := offer.Log.Published(offerDigest)
 	if !ok {
 		return nil
 	}
-	key, asked := clientKey(x.doc, h.log)
+	key, asked := h.Log.Client(x.Doc)
 	why := ""
 	switch {
 	case !asked:
 		return nil // nobody asks yet
 	case key == "":
-		err = refuse(CodeNotPinned)
+		err = refuse(agreement.CodeNotPinned)
+	case h.Backdated(x) != nil:
+		err = refuse(string(h.Backdated(x).Code))
 	default:
 		err = d.do(d.sealOp(&sealing{
-			h: h, x: x, move: journal.MoveComplete, role: sow.Provider, seat: published.Seat, key: published.Key, counterparty: key, offer: offer.by(offerDigest.Value),
-			authority: string(facts.Authority(journal.MoveComplete, x.doc, nil, h.log.floor)), agreed: true,
+			h: h, x: x, move: journal.MoveComplete, role: sow.Provider, seat: published.Seat, key: published.Key, counterparty: key, offer: offer.By(offerDigest),
+			authority: string(facts.Authority(journal.MoveComplete, x.Doc, nil, h.Log.Floor)), agreed: true,
 		}, &behind{by: "offer"}))
 	}
 	if err != nil {
@@ -419,39 +310,17 @@ func (d *Desk) completeByOffer(h *held, x *heldDoc) error {
 	}
 	if err := d.db().Do(func(tx *store.Tx) error {
 		if why == "" {
-			return tx.DropSoWFact(h.id, factLockedAsk, x.view.Digest)
+			return tx.DropSoWFact(h.ID, agreement.FactLockedAsk, x.View.Digest)
 		}
-		return tx.PutSoWFact(store.SoWFact{Engagement: h.id, Name: factLockedAsk, Key: x.view.Digest, Value: why, At: d.clock.Now()})
+		return tx.PutSoWFact(store.SoWFact{Engagement: h.ID, Name: agreement.FactLockedAsk, Key: x.View.Digest, Value: why, At: d.clock.Now()})
 	}); err != nil {
 		return refuse(CodeStoreFailed)
 	}
-	return d.relist(h.id, offer.id)
+	return d.relist(h.ID, offer.ID)
 }
 
 // CodeTwiceFormed is [journal.CodeTwiceFormed].
 const CodeTwiceFormed = journal.CodeTwiceFormed
-
-// clientKey is the key by which the client of a request has signed it, and whether anybody has: the pinned one of the client's
-// agent, else the only one. Where several have signed and none is pinned, nothing says which is the client's.
-func clientKey(doc *sow.Document, log sowLog) (key string, asked bool) {
-	party, _ := doc.Party(sow.Client)
-	pinned := log.pins[party.Agent].Key
-	several := false
-	for _, r := range doc.Signatures() {
-		if _, ours := log.ours(r.Key); r.Role != sow.Client || r.Fault != "" || ours {
-			continue
-		}
-		if r.Key == pinned {
-			return pinned, true
-		}
-		several = several || asked && r.Key != key
-		key, asked = r.Key, true
-	}
-	if several {
-		key = ""
-	}
-	return key, asked
-}
 
 func ignoreUnknown(err error) error {
 	if asRefusal(err).Code == CodeUnknownEngagement {
@@ -461,13 +330,13 @@ func ignoreUnknown(err error) error {
 }
 
 // bringRecord keeps anything but a document under its engagement.
-func (d *Desk) bringRecord(raw []byte, v jcs.Value, from SoWSource, out Imported) (Imported, error) {
+func (d *Desk) bringRecord(raw []byte, v jcs.Value, from agreement.Source, out agreement.Imported) (agreement.Imported, error) {
 	ids, digest, version, err := d.belongs(raw, v, from, out.Kind)
 	if err != nil {
 		return out, asRefusal(err)
 	}
 	if len(ids) == 0 {
-		out.Code = CodeNoEngagement
+		out.Code = agreement.CodeNoEngagement
 		return out, nil
 	}
 	out.Engagement = ids[0]
@@ -512,7 +381,7 @@ func (d *Desk) bringRecord(raw []byte, v jcs.Value, from SoWSource, out Imported
 	if err != nil {
 		return out, asRefusal(err)
 	}
-	for _, x := range h.view.Records {
+	for _, x := range h.View.Records {
 		if x.SHA256 == out.SHA256 {
 			out.Findings, out.Detail = x.Findings, x.Ignored
 			if x.Dispute != "" && !x.Findings.Has(sow.Code(x.Dispute)) {
@@ -524,7 +393,7 @@ func (d *Desk) bringRecord(raw []byte, v jcs.Value, from SoWSource, out Imported
 }
 
 // belongs finds the engagements that something is about: what its own bytes name, or the page it was dropped on.
-func (d *Desk) belongs(raw []byte, v jcs.Value, from SoWSource, kind RecordKind) (ids []string, digest string, version int64, err error) {
+func (d *Desk) belongs(raw []byte, v jcs.Value, from agreement.Source, kind agreement.RecordKind) (ids []string, digest string, version int64, err error) {
 	db := d.db()
 	byDigest := func(name string) error {
 		c, err := db.SoWCopyOf(name)
@@ -540,35 +409,35 @@ func (d *Desk) belongs(raw []byte, v jcs.Value, from SoWSource, kind RecordKind)
 		}
 		return err
 	}
-	byKey := func(key string, fits func(EngagementRow) bool) error {
+	byKey := func(key string, fits func(agreement.Row) bool) error {
 		rows, _, err := db.Engagements(store.EngagementQuery{Text: strings.ToLower(key), Limit: 64})
 		for _, row := range rows {
-			if x, ok := rowOf(row); ok && key != "" && fits(x) {
+			if line, ok := agreement.LineOf(row); ok && key != "" && fits(line.Row) {
 				ids = append(ids, row.ID)
 			}
 		}
 		return err
 	}
 	switch kind {
-	case RecordConfirmation:
+	case agreement.RecordConfirmation:
 		e, perr := confirm.ParseEvidence(raw)
 		if perr == nil {
 			err = byDigest(e.Record().Context().Fields().Digest)
 		}
-	case RecordManifest:
-		err = byKey(v.Get("agent").Text(), func(r EngagementRow) bool { return r.Provider.Agent == v.Get("agent").Text() })
-	case RecordCard:
+	case agreement.RecordManifest:
+		err = byKey(v.Get("agent").Text(), func(r agreement.Row) bool { return r.Provider.Agent == v.Get("agent").Text() })
+	case agreement.RecordCard:
 		card, perr := confirm.ParseOwnerCard(raw)
 		if perr == nil {
 			for _, s := range card.Fields().Seats {
 				if err == nil {
-					err = byKey(s.Key, func(EngagementRow) bool { return true })
+					err = byKey(s.Key, func(agreement.Row) bool { return true })
 				}
 			}
 		}
-	case RecordJobManifest:
-		err = byKey(v.Get("agent").Text(), func(r EngagementRow) bool {
-			return r.Provider.Agent == v.Get("agent").Text() && r.Kind == KindEngagement
+	case agreement.RecordJobManifest:
+		err = byKey(v.Get("agent").Text(), func(r agreement.Row) bool {
+			return r.Provider.Agent == v.Get("agent").Text() && r.Kind == agreement.KindEngagement
 		})
 		if len(ids) > 1 {
 			ids = nil // which of them it is for, its bytes do not say
@@ -602,31 +471,33 @@ func (d *Desk) followAct(id string, r store.SoWRecord) error {
 	if err != nil {
 		return asRefusal(err)
 	}
-	f := h.act(r)
-	if f == nil || h.role == f.Role && h.fixed {
+	f := h.Act(r)
+	if f == nil || h.Role == f.Role && h.Fixed {
 		return nil
 	}
-	x := h.by(f.Document)
+	x := h.By(f.Document)
 	what := ""
 	switch f.Kind {
 	case sow.Denial:
 		// Only our own proposal is theirs to deny.
-		if x.signed && !x.view.Seats.Agreed() {
+		if x.Signed && !x.View.Seats.Agreed() {
 			what = "denied"
 		}
 	case sow.Withdrawal:
-		if x.theirs && !x.view.Seats.Agreed() {
+		if x.Theirs && !x.View.Seats.Agreed() {
 			what = "withdrawn"
 		}
 	case sow.Termination:
-		if _, noticed := x.doc.ConvenienceNotice(); x.view.Seats.Agreed() && !h.log.terminated && (f.Ground != "convenience" || noticed) {
+		if _, noticed := x.Doc.ConvenienceNotice(); x.View.Seats.Agreed() && !h.Log.Terminated && (f.Ground != "convenience" || noticed) {
 			what = "terminated"
 		}
 	case sow.FormationRefusal:
-		what = "refused"
+		if !x.View.Seats.Agreed() {
+			what = "refused"
+		}
 	}
-	if what == "" || x.closed != "" && what != "terminated" {
+	if what == "" || x.Closed != "" && what != "terminated" {
 		return nil
 	}
-	return d.note(h, x.view, what, r.SHA256, f.Ground, nil)
+	return d.note(h, x.View, what, r.SHA256, f.Ground, nil)
 }

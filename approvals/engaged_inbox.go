@@ -3,6 +3,7 @@ package approvals
 import (
 	"slices"
 
+	"vault/approvals/agreement"
 	"vault/approvals/store"
 )
 
@@ -23,7 +24,8 @@ func (d *Desk) openEngagements() error {
 
 // waits keeps the Inbox row of an engagement: one for what it waits for first.
 func (d *Desk) waits(row store.Engagement) {
-	x, ok := rowOf(row)
+	line, ok := agreement.LineOf(row)
+	x := line.Row
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.engaged, func(it Item) bool { return it.ID == row.ID })
@@ -56,7 +58,7 @@ func (d *Desk) completeDue() error {
 	if !open || !d.requestsDue.Swap(false) {
 		return nil
 	}
-	facts, err := d.db().SoWFactsValued(factLockedAsk, CodeLocked)
+	facts, err := d.db().SoWFactsValued(agreement.FactLockedAsk, CodeLocked)
 	if err != nil {
 		return err
 	}
@@ -65,7 +67,7 @@ func (d *Desk) completeDue() error {
 		if err != nil {
 			return err
 		}
-		if x := h.by(f.Key); x != nil {
+		if x := h.By(f.Key); x != nil {
 			if err := d.completeByOffer(h, x); err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/permit"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
@@ -57,14 +58,14 @@ func TestFormationAsProvider(t *testing.T) {
 	offerID, offer := w.published(fourConditions, "")
 	v := w.engagement(offerID)
 	if v.Role != sow.Provider || !v.SeatFixed || v.State != sow.StandingProposal || v.Versions[0].Confirmation == nil {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 	for i := range 5 {
 		d := requested(t, offer, "owner/gable", wickAgent, now+int64(i)*1000, "holds-brand-licence")
 		out := w.brought(d.Raw())
 		e := w.engagement(out.Engagement)
 		if !e.Versions[0].Seats.Agreed() || e.Role != sow.Provider || e.Offer != offerID || e.Parties[1].Learned != "first_use" || len(e.Waiting) != 0 {
-			t.Fatalf("%d: %+v %+v", i, e.EngagementRow, e.Versions[0].Findings.Errors())
+			t.Fatalf("%d: %+v %+v", i, e.Row, e.Versions[0].Findings.Errors())
 		}
 		// The same again changes nothing.
 		if again := w.bring(d.Raw()); !again.Again {
@@ -82,14 +83,14 @@ func TestFormationAsProvider(t *testing.T) {
 	out := w.brought(requested(t, offer, "owner/gable", wickAgent, now+90_000).Raw())
 	e := w.engagement(out.Engagement)
 	m := w.moveOf(e, "complete", out.Digest)
-	if !slices.Contains(e.Waiting, approvals.WaitComplete) {
+	if !slices.Contains(e.Waiting, agreement.WaitComplete) {
 		t.Fatalf("%+v %+v", e.Waiting, m)
 	}
 	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: e.ID, Digest: out.Digest, Kind: sow.FormationRefusal, Ground: "holds-brand-licence"})
 	if e = w.engagement(e.ID); e.Versions[0].Outcome != "refused" || len(e.Waiting) != 0 {
 		t.Fatalf("%+v", e.Versions[0])
 	}
-	if r := e.Records[len(e.Records)-1]; r.Kind != approvals.RecordRefusal || len(r.Findings) != 0 {
+	if r := e.Records[len(e.Records)-1]; r.Kind != agreement.RecordRefusal || len(r.Findings) != 0 {
 		t.Fatalf("%+v", r)
 	}
 	// On a ground that the offer does not state it is recorded as that.
@@ -103,16 +104,16 @@ func TestFormationAsProvider(t *testing.T) {
 	cheap := amended(t, requested(t, offer, "owner/gable", wickAgent, now+91_000, "holds-brand-licence"), `"per_task":4200000`, `"per_task":42`)
 	out = w.brought(signAs(t, parsed(t, cheap.Canonical()), sow.Client, "owner/gable").Raw())
 	if e = w.engagement(out.Engagement); e.Offer != "" || e.Versions[0].Seats.Agreed() {
-		t.Fatalf("%+v", e.EngagementRow)
+		t.Fatalf("%+v", e.Row)
 	}
 	// Withdrawn, the offer forms nothing more.
 	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: offerID, Digest: v.Digest, Kind: sow.Withdrawal})
 	if v = w.engagement(offerID); !v.Withdrawn {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 	out = w.brought(requested(t, offer, "owner/gable", wickAgent, now+92_000, "holds-brand-licence").Raw())
-	if e = w.engagement(out.Engagement); e.Versions[0].Seats.Agreed() || !slices.Contains(e.Waiting, approvals.WaitComplete) {
-		t.Fatalf("%+v", e.EngagementRow)
+	if e = w.engagement(out.Engagement); e.Versions[0].Seats.Agreed() || !slices.Contains(e.Waiting, agreement.WaitComplete) {
+		t.Fatalf("%+v", e.Row)
 	}
 	w.signSoW("offer_closed", e.ID, out.Digest, "complete")
 }
@@ -125,7 +126,7 @@ func TestDirectedOfferFormsOnce(t *testing.T) {
 	for i := range 20 {
 		d := requested(t, offer, "owner/gable", wickAgent, w.clock.Now()+int64(i)*1000, "holds-brand-licence")
 		wg.Go(func() {
-			if _, err := w.owner.Import(context.Background(), d.Raw(), "", approvals.SoWSource{Kind: "file"}); err != nil {
+			if _, err := w.owner.Import(context.Background(), d.Raw(), "", agreement.Source{Kind: "file"}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -143,7 +144,7 @@ func TestDirectedOfferFormsOnce(t *testing.T) {
 		}
 	}
 	if agreed != 1 || !v.Spent || v.Formations != 1 {
-		t.Fatalf("%d agreed; %+v", agreed, v.EngagementRow)
+		t.Fatalf("%d agreed; %+v", agreed, v.Row)
 	}
 	// Another party than the one it names is refused, and so is anybody once it has lapsed.
 	w.clock.pass(11 * time.Hour)
@@ -163,7 +164,7 @@ func (w *world) allowed(client string, times int64) (offer *sow.Document, id str
     "rates"`, ceiling)
 	out := w.brought(offer.Raw())
 	w.pinKey(orreryAgent, "owner/inkwell")
-	got, err := w.owner.Preauthorise(context.Background(), approvals.Preauthorisation{
+	got, err := w.owner.Preauthorise(context.Background(), agreement.Preauthorisation{
 		Offer: out.Engagement, Digest: out.Digest, Client: client, Party: sow.Seat{Agent: ourAgent, Owner: "Assay House"}, MaxCommitted: 9_000_000, Times: times,
 		NotAfter: w.clock.Now() + 3_600_000,
 	})
@@ -251,7 +252,7 @@ func TestPreauthorised(t *testing.T) {
 		t.Fatalf("%+v, %v", waiting, err)
 	}
 	for _, r := range waiting.Rows {
-		if !slices.Contains(r.Waiting, approvals.WaitCountersign) || r.Role != sow.Client {
+		if !slices.Contains(r.Waiting, agreement.WaitCountersign) || r.Role != sow.Client {
 			t.Fatalf("%+v", r)
 		}
 		v := w.engagement(r.ID)
@@ -440,7 +441,7 @@ func TestProposalOfOurs(t *testing.T) {
 	}
 	v := w.engagement(out.Engagement)
 	if v.State != sow.Template || v.Role != "" || v.SeatFixed {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 	w.pinKey(wickAgent, "owner/gable")
 	got, err := w.owner.SignSoW(ctx, approvals.Signing{Engagement: v.ID, Digest: v.Digest, Move: "propose", Role: sow.Provider})
@@ -448,11 +449,11 @@ func TestProposalOfOurs(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	if v = w.engagement(v.ID); v.State != sow.PartiallySigned || v.Role != sow.Provider || !v.SeatFixed {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 	w.brought(signAs(t, w.document(v.ID, v.Digest), sow.Client, "owner/gable").Raw())
 	if v = w.engagement(v.ID); v.State != sow.Active && v.State != sow.Agreed || v.Parties[1].Key == "" {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 	// Nothing is charged, so nothing is disputed in money; standing seats are to be closed by hand at the end.
 	if m := w.moveOf(v, "dispute", v.Digest); m.Blocked != "no_charge_settlement" {
@@ -468,7 +469,7 @@ func TestOfferToSomebodyElse(t *testing.T) {
 	w := owned(t)
 	ctx := context.Background()
 	end := span.UTC(w.clock.Now() + time.Hour.Milliseconds())
-	named := func(agent string) approvals.Imported {
+	named := func(agent string) agreement.Imported {
 		return w.brought(signAs(t, minted(t, sample(t, "standing-proposal", fourConditions, "", `"client": null,`,
 			`"client": null, "offered_to": {"agent": "`+agent+`", "owner": "Assay House", "expires_at": "`+end+`"},`)), sow.Provider, "owner/inkwell").Raw())
 	}
@@ -483,7 +484,7 @@ func TestOfferToSomebodyElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	due, err := w.owner.Reminders(w.clock.Now()+2*time.Hour.Milliseconds(), 10)
-	if err != nil || len(due) == 0 || due[0].Kind != approvals.RemindOffer {
+	if err != nil || len(due) == 0 || due[0].Kind != agreement.RemindOffer {
 		t.Fatalf("%+v, %v", due, err)
 	}
 	w.clock.pass(61 * time.Minute)
@@ -546,7 +547,7 @@ func TestReminders(t *testing.T) {
 		t.Fatalf("%q", got)
 	}
 	v := w.engagement(id)
-	i := slices.IndexFunc(v.Reminders, func(r approvals.Reminder) bool { return r.Last })
+	i := slices.IndexFunc(v.Reminders, func(r agreement.Reminder) bool { return r.Last })
 	if r := v.Reminders[i]; r.About != "task-7" || r.At != (at-at%1000)+9*day {
 		t.Fatalf("%+v", r)
 	}
@@ -582,7 +583,7 @@ func TestInboxOfEngagements(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	am := w.brought(signAs(t, amended(t, parsed(t, doc.Canonical()), `"version":1,"volume"`, `"version":2,"volume"`, `"per_task":4200000`, `"per_task":4100000`), sow.Provider, "owner/inkwell").Raw())
-	if got := waiting(); len(got) != 1 || got[0].ID != id || got[0].Wants != approvals.WaitApprove || got[0].Next {
+	if got := waiting(); len(got) != 1 || got[0].ID != id || got[0].Wants != agreement.WaitApprove || got[0].Next {
 		t.Fatalf("%+v", got)
 	}
 	w.stop()
@@ -610,8 +611,8 @@ func TestConflict(t *testing.T) {
 	}
 	second := w.brought(two.Raw())
 	v := w.engagement(first.Engagement)
-	if second.Engagement != first.Engagement || !v.Conflict || len(v.Versions) != 2 || !slices.Contains(v.Waiting, approvals.WaitConflict) {
-		t.Fatalf("%+v", v.EngagementRow)
+	if second.Engagement != first.Engagement || !v.Conflict || len(v.Versions) != 2 || !slices.Contains(v.Waiting, agreement.WaitConflict) {
+		t.Fatalf("%+v", v.Row)
 	}
 	w.signSoW("version_conflict", v.ID, first.Digest, "countersign")
 	w.signSoW("version_conflict", v.ID, second.Digest, "countersign")
@@ -620,11 +621,11 @@ func TestConflict(t *testing.T) {
 	}
 	v = w.engagement(v.ID)
 	if v.Conflict || len(v.Versions) != 2 {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
-	w.signSoW(approvals.CodeNotOpen, v.ID, second.Digest, "countersign")
+	w.signSoW(agreement.CodeNotOpen, v.ID, second.Digest, "countersign")
 	w.signSoW(approvals.OutcomeDone, v.ID, first.Digest, "countersign")
-	for _, x := range []approvals.Imported{first, second} {
+	for _, x := range []agreement.Imported{first, second} {
 		raw, err := w.owner.SoWCopy(v.ID, x.SHA256)
 		if err != nil || !bytes.Equal(raw, one.Raw()) && !bytes.Equal(raw, two.Raw()) {
 			t.Fatalf("a copy is gone: %v", err)
@@ -641,7 +642,7 @@ func TestHandleRehomed(t *testing.T) {
 	out := w.brought(moved.Raw())
 	w.pinKey(wickAgent, "owner/inkwell")
 	v := w.engagement(out.Engagement)
-	if len(v.Rehomed) != 1 || v.Rehomed[0].Was != orreryAgent || v.Rehomed[0].Is != wickAgent || !slices.Contains(v.Waiting, approvals.WaitHandle) {
+	if len(v.Rehomed) != 1 || v.Rehomed[0].Was != orreryAgent || v.Rehomed[0].Is != wickAgent || !slices.Contains(v.Waiting, agreement.WaitHandle) {
 		t.Fatalf("%+v %+v", v.Rehomed, v.Waiting)
 	}
 	if m := w.moveOf(v, "form", out.Digest); m.Blocked != "handle_rehomed" {
@@ -705,7 +706,7 @@ func TestAgentThenPersonOnTheDesk(t *testing.T) {
 		t.Fatalf("%+v, %v", waiting, err)
 	}
 	id, digest := waiting.Rows[0].ID, waiting.Rows[0].Digest
-	w.signSoW(approvals.CodeIntentMissing, id, digest, "countersign")
+	w.signSoW(agreement.CodeIntentMissing, id, digest, "countersign")
 	status, err := a.conn.SoWStatus(context.Background(), id)
 	if err != nil {
 		t.Fatal(err)
@@ -836,24 +837,24 @@ func TestAmendmentsOfOurs(t *testing.T) {
 	}
 	w.brought(theirAct(t, next("5000000"), "owner/inkwell", sow.ActFields{Kind: sow.Withdrawal, Role: sow.Provider}))
 	v = w.engagement(id)
-	i := slices.IndexFunc(v.Versions, func(x approvals.VersionView) bool { return x.Digest == theirs.Digest })
+	i := slices.IndexFunc(v.Versions, func(x agreement.VersionView) bool { return x.Digest == theirs.Digest })
 	if v.Versions[i].Outcome != "withdrawn" {
 		t.Fatalf("%+v", v.Versions[i])
 	}
 	w.signSoW(approvals.OutcomeDone, id, second, "propose")
 	w.brought(signAs(t, w.document(id, second), sow.Provider, "owner/inkwell").Raw())
 	if v = w.engagement(id); v.Version != 2 || v.Digest != second || v.State != sow.Active {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 	// Silence: a third lapses after the window, and is not approved any more.
 	late := signAs(t, amended(t, parsed(t, w.document(id, second).Canonical()), `"per_task":4100000`, `"per_task":4150000`, `"version":2,"volume"`, `"version":3,"volume"`), sow.Provider, "owner/inkwell")
 	third := w.brought(late.Raw())
-	if v = w.engagement(id); !slices.ContainsFunc(v.Reminders, func(r approvals.Reminder) bool { return r.Kind == approvals.RemindReview }) {
+	if v = w.engagement(id); !slices.ContainsFunc(v.Reminders, func(r agreement.Reminder) bool { return r.Kind == agreement.RemindReview }) {
 		t.Fatalf("%+v", v.Reminders)
 	}
 	w.clock.pass(8 * 24 * time.Hour)
 	w.desk.Tick(ctx) // locks, and notes the lapse
-	if v = w.engagement(id); v.Versions[0].Outcome != "lapsed" || !slices.ContainsFunc(v.Timeline, func(m approvals.Moved) bool { return m.What == "lapsed" && m.By == "time" && m.Seq > 0 }) {
+	if v = w.engagement(id); v.Versions[0].Outcome != "lapsed" || !slices.ContainsFunc(v.Timeline, func(m agreement.Moved) bool { return m.What == "lapsed" && m.By == "time" && m.Seq > 0 }) {
 		t.Fatalf("%+v %+v", v.Versions[0], v.Timeline)
 	}
 	w.unlock()
@@ -873,7 +874,7 @@ func TestTheirTermination(t *testing.T) {
 		t.Fatalf("%s %+v", v.State, v.ToClose)
 	}
 	due, err := w.owner.Reminders(w.clock.Now()+1000, 10)
-	if err != nil || len(due) != 1 || due[0].Kind != approvals.RemindClose || due[0].About != "brand-assets" || !due[0].Due {
+	if err != nil || len(due) != 1 || due[0].Kind != agreement.RemindClose || due[0].About != "brand-assets" || !due[0].Due {
 		t.Fatalf("%+v, %v", due, err)
 	}
 	if err := w.owner.CloseGrant(context.Background(), id, "brand-assets", true); err != nil {
@@ -885,22 +886,22 @@ func TestTheirTermination(t *testing.T) {
 	// Nothing more is agreed under it.
 	next := signAs(t, amended(t, parsed(t, doc.Canonical()), `"version":1,"volume"`, `"version":2,"volume"`, `"per_task":4200000`, `"per_task":1`), sow.Provider, "owner/inkwell")
 	out := w.brought(next.Raw())
-	w.signSoW(approvals.CodeNotOpen, id, out.Digest, "approve")
+	w.signSoW(agreement.CodeNotOpen, id, out.Digest, "approve")
 }
 
 // TestBroughtIn keeps what others claim apart from what is verified.
 func TestBroughtIn(t *testing.T) {
 	w := owned(t)
 	id, doc := w.running()
-	for raw, want := range map[string]approvals.RecordKind{
-		`{"input":"brief","problem":"unreadable","description":"The file does not open."}`:                    approvals.RecordProblem,
-		`{"probe":true,"inputs":[{"input":"brief","passed":true}]}`:                                           approvals.RecordProbeRecord,
-		`{"agent":"` + orreryAgent + `","offerings":[{"id":"explainer-package"}]}`:                            approvals.RecordManifest,
-		`{"verdict":"v1","role":"arbiter","engagement":"` + doc.ID() + `"}`:                                   approvals.RecordVerdict,
-		`{"arbiter":"` + wickAgent + `","engagement":"` + doc.ID() + `"}`:                                     approvals.RecordAppointment,
-		`{"total":10,"currency":"XCR","engagement":"` + doc.ID() + `"}`:                                       approvals.RecordQuote,
-		`{"total":10,"currency":"XCR","lines":[],"engagement":"` + doc.ID() + `"}`:                            approvals.RecordSettlement,
-		`{"input":"brief","problem":"other","description":"Something else.","engagement":"` + doc.ID() + `"}`: approvals.RecordProblem,
+	for raw, want := range map[string]agreement.RecordKind{
+		`{"input":"brief","problem":"unreadable","description":"The file does not open."}`:                    agreement.RecordProblem,
+		`{"probe":true,"inputs":[{"input":"brief","passed":true}]}`:                                           agreement.RecordProbeRecord,
+		`{"agent":"` + orreryAgent + `","offerings":[{"id":"explainer-package"}]}`:                            agreement.RecordManifest,
+		`{"verdict":"v1","role":"arbiter","engagement":"` + doc.ID() + `"}`:                                   agreement.RecordVerdict,
+		`{"arbiter":"` + wickAgent + `","engagement":"` + doc.ID() + `"}`:                                     agreement.RecordAppointment,
+		`{"total":10,"currency":"XCR","engagement":"` + doc.ID() + `"}`:                                       agreement.RecordQuote,
+		`{"total":10,"currency":"XCR","lines":[],"engagement":"` + doc.ID() + `"}`:                            agreement.RecordSettlement,
+		`{"input":"brief","problem":"other","description":"Something else.","engagement":"` + doc.ID() + `"}`: agreement.RecordProblem,
 	} {
 		out := w.brought([]byte(raw), id)
 		if out.Kind != want || out.Engagement != id {
@@ -917,11 +918,11 @@ func TestBroughtIn(t *testing.T) {
 			t.Errorf("%s is taken for verified", r.Kind)
 		}
 	}
-	if !slices.Contains(v.Waiting, approvals.WaitProblem) {
+	if !slices.Contains(v.Waiting, agreement.WaitProblem) {
 		t.Fatalf("%+v", v.Waiting)
 	}
 	for _, r := range v.Records {
-		if r.Kind != approvals.RecordProblem {
+		if r.Kind != agreement.RecordProblem {
 			continue
 		}
 		for _, answer := range []string{"escalated", "escalated"} {
@@ -929,14 +930,14 @@ func TestBroughtIn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.owner.AnswerProblem(context.Background(), id, r.SHA256, "escalated"); code(err) != approvals.CodeNotOpen {
+		if err := w.owner.AnswerProblem(context.Background(), id, r.SHA256, "escalated"); code(err) != agreement.CodeNotOpen {
 			t.Fatalf("a third escalation: %v", err)
 		}
 		if err := w.owner.AnswerProblem(context.Background(), id, r.SHA256, "resolved"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if v = w.engagement(id); slices.Contains(v.Waiting, approvals.WaitProblem) {
+	if v = w.engagement(id); slices.Contains(v.Waiting, agreement.WaitProblem) {
 		t.Fatalf("%+v", v.Waiting)
 	}
 	for raw, want := range map[string]string{
@@ -1060,7 +1061,7 @@ func TestNewInstanceKeepsEngagements(t *testing.T) {
 	w.signSoW(approvals.OutcomeDone, id, out.Digest, "approve")
 	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: id, Digest: out.Digest, Kind: sow.Termination, Ground: "cause", Reason: "floors missed"})
 	if v = w.engagement(id); v.State != sow.Terminated || v.Version != 2 {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 }
 
@@ -1102,18 +1103,18 @@ func TestBothSeatsTaken(t *testing.T) {
 	doc := signAs(t, requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now()), sow.Provider, "owner/inkwell")
 	id := w.brought(doc.Raw()).Engagement
 	if v := w.engagement(id); v.Role != "" || v.SeatFixed {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 	w.signSoW(approvals.CodeUnknownSeat, id, doc.Digest(), "countersign")
 	if v := w.engagement(id); v.Role != "" || v.SeatFixed {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 	out, err := w.owner.SignSoW(context.Background(), approvals.Signing{Engagement: id, Digest: doc.Digest(), Move: "countersign", Role: sow.Client})
 	if err != nil || out.Code != approvals.OutcomeDone {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	if v := w.engagement(id); v.Role != sow.Client || v.State != sow.Active || v.Versions[0].Seats.Client == nil {
-		t.Fatalf("%+v", v.EngagementRow)
+		t.Fatalf("%+v", v.Row)
 	}
 }
 
@@ -1142,10 +1143,10 @@ func TestEditedCopy(t *testing.T) {
 				}
 			} else if name == "its signature" { // the copy from before anybody signed is as it was
 				if err != nil || v.State == sow.Active || len(v.Versions) != 1 || len(v.Versions[0].Copies) != 1 {
-					t.Errorf("%+v, %v", v.EngagementRow, err)
+					t.Errorf("%+v, %v", v.Row, err)
 				}
 			} else if code(err) != approvals.CodeUnknownEngagement {
-				t.Errorf("%+v, %v", v.EngagementRow, err)
+				t.Errorf("%+v, %v", v.Row, err)
 			}
 			if st := w.owner.Status(); st.State != approvals.StateOpen || st.Trouble == nil || st.Trouble.Code != approvals.CodeRowEdited {
 				t.Errorf("%+v", st)

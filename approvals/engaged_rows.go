@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"vault/approvals/agreement"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
@@ -202,47 +204,47 @@ func (v ownerView) SetDeployment(_ context.Context, engagement string, profile *
 // --- seats, pins, blocks
 
 // Seats implements [Owner].
-func (v ownerView) Seats() (out []SeatView) {
+func (v ownerView) Seats() (out []agreement.SeatView) {
 	v.d.mu.Lock()
 	defer v.d.mu.Unlock()
 	if v.d.led.state.Seq() == 0 {
 		return nil
 	}
 	for _, s := range v.d.led.state.Seats() {
-		out = append(out, SeatView{Index: s.Seat, Name: s.Name, Key: s.Key})
+		out = append(out, agreement.SeatView{Index: s.Seat, Name: s.Name, Key: s.Key})
 	}
 	return out
 }
 
 // OpenSeat implements [Owner].
-func (v ownerView) OpenSeat(ctx context.Context, name string) (SeatView, error) {
+func (v ownerView) OpenSeat(ctx context.Context, name string) (agreement.SeatView, error) {
 	d := v.d
 	name = strings.TrimSpace(name)
 	if !nameOK(name) {
-		return SeatView{}, refuse(OutcomeName)
+		return agreement.SeatView{}, refuse(OutcomeName)
 	}
 	k, err := d.openKeys()
 	if err != nil {
-		return SeatView{}, err
+		return agreement.SeatView{}, err
 	}
 	index := int64(len(v.Seats()))
 	if index >= permit.MaxSeats {
-		return SeatView{}, refuse(CodeUnknownSeat)
+		return agreement.SeatView{}, refuse(CodeUnknownSeat)
 	}
 	var key string
 	if err := d.patient(ctx, k, func(ctx context.Context) (err error) {
 		key, err = k.SeatKey(ctx, index)
 		return err
 	}); err != nil {
-		return SeatView{}, asRefusal(err)
+		return agreement.SeatView{}, asRefusal(err)
 	}
 	if err := d.do(&op{alone: true, anchor: true, build: func(b *batch) error {
 		_, err := b.add(journal.KindSeatOpened, journal.SeatOpened{Seat: index, Key: key, Name: name})
 		return err
 	}}); err != nil {
-		return SeatView{}, asRefusal(err)
+		return agreement.SeatView{}, asRefusal(err)
 	}
-	return SeatView{Index: index, Name: name, Key: key}, nil
+	return agreement.SeatView{Index: index, Name: name, Key: key}, nil
 }
 
 // PinKey implements [Owner].
@@ -275,7 +277,7 @@ func (v ownerView) PinKey(_ context.Context, p PinAsk) error {
 		a.ready = func() error { return oneMAC(a) }
 		a.write = func(tx *store.Tx) error {
 			if handle != "" {
-				if err := tx.PutSoWFact(store.SoWFact{Name: factHandle, Key: handle, Value: p.Agent, At: b.now}); err != nil {
+				if err := tx.PutSoWFact(store.SoWFact{Name: agreement.FactHandle, Key: handle, Value: p.Agent, At: b.now}); err != nil {
 					return err
 				}
 			}
@@ -301,7 +303,8 @@ func (d *Desk) agentIn(agent string) (handle, owner string, ids []string, err er
 		return "", "", nil, err
 	}
 	for _, row := range rows {
-		x, ok := rowOf(row)
+		line, ok := agreement.LineOf(row)
+		x := line.Row
 		for _, p := range []sow.Seat{x.Provider, x.Client} {
 			if ok && p.Agent == agent {
 				if owner == "" {
@@ -312,7 +315,7 @@ func (d *Desk) agentIn(agent string) (handle, owner string, ids []string, err er
 		}
 	}
 	if handle != "" {
-		was, err := d.db().SoWFactsNamed(factHandle, handle)
+		was, err := d.db().SoWFactsNamed(agreement.FactHandle, handle)
 		if err != nil {
 			return "", "", nil, err
 		}
@@ -330,12 +333,12 @@ func (v ownerView) ConfirmHandle(_ context.Context, engagement, handle, agent st
 	if err != nil {
 		return asRefusal(err)
 	}
-	if !slices.ContainsFunc(h.view.Rehomed, func(r RehomedView) bool { return r.Handle == handle && r.Is == agent }) {
-		return refuse(CodeNotOpen)
+	if !slices.ContainsFunc(h.View.Rehomed, func(r agreement.RehomedView) bool { return r.Handle == handle && r.Is == agent }) {
+		return refuse(agreement.CodeNotOpen)
 	}
-	main := h.docs[0].view
+	main := h.Docs[0].View
 	if err := d.note(h, main, "handle", "", "handle_confirmed", func(tx *store.Tx, at int64) error {
-		return tx.PutSoWFact(store.SoWFact{Name: factHandle, Key: handle, Value: agent, At: at})
+		return tx.PutSoWFact(store.SoWFact{Name: agreement.FactHandle, Key: handle, Value: agent, At: at})
 	}); err != nil {
 		return err
 	}
@@ -353,17 +356,15 @@ func (v ownerView) SettleConflict(_ context.Context, engagement, digest string) 
 	if err != nil {
 		return asRefusal(err)
 	}
-	x := h.by(digest)
-	if x == nil || !x.view.Conflict {
-		return refuse(CodeNotOpen)
+	x := h.By(digest)
+	if x == nil || !x.View.Conflict {
+		return refuse(agreement.CodeNotOpen)
 	}
-	for _, y := range h.docs {
-		if y != x && y.view.Version == x.view.Version && (y.view.Seats.Agreed() || y.signed) {
-			return refuseWith(CodeNotOpen, "another document of that version was signed")
-		}
+	if !h.Settles(x) {
+		return refuseWith(agreement.CodeNotOpen, "another document of that version was signed")
 	}
-	if err := d.note(h, x.view, "settled", digest, "", func(tx *store.Tx, at int64) error {
-		return tx.PutSoWFact(store.SoWFact{Engagement: engagement, Name: factSettled, Key: versionKey(x.view.Version), Value: digest, At: at})
+	if err := d.note(h, x.View, "settled", digest, "", func(tx *store.Tx, at int64) error {
+		return tx.PutSoWFact(store.SoWFact{Engagement: engagement, Name: agreement.FactSettled, Key: versionKey(x.View.Version), Value: digest, At: at})
 	}); err != nil {
 		return err
 	}
@@ -431,25 +432,25 @@ func (v ownerView) BlockedKeys() (out []BlockedKey) {
 			out = append(out, BlockedKey{Key: f.Key, Why: f.Value, At: f.At})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b BlockedKey) int { return cmpInt(b.At, a.At) })
+	slices.SortStableFunc(out, func(a, b BlockedKey) int { return cmp.Compare(b.At, a.At) })
 	return out
 }
 
 // --- notes and the list
 
 // note adds an entry about what others did, or time, with what goes with it. It works while the vault is locked.
-func (d *Desk) note(h *held, x VersionView, what, sha256, reason string, also func(*store.Tx, int64) error) error {
+func (d *Desk) note(h *held, x agreement.VersionView, what, sha256, reason string, also func(*store.Tx, int64) error) error {
 	return d.noteAs(h, x, what, what, sha256, reason, also)
 }
 
 // noteAs is note with another word on the timeline.
-func (d *Desk) noteAs(h *held, x VersionView, what, move, sha256, reason string, also func(*store.Tx, int64) error) error {
+func (d *Desk) noteAs(h *held, x agreement.VersionView, what, move, sha256, reason string, also func(*store.Tx, int64) error) error {
 	err := d.do(&op{build: func(b *batch) error {
 		hash := ""
 		if sha256 != "" {
 			hash = "0x" + sha256
 		}
-		a, err := b.add(journal.KindSoWNoted, journal.SoWNoted{Engagement: h.id, Version: max(x.Version, 1), DocumentSHA256: "0x" + x.Digest, What: what, SHA256: hash, Reason: reason})
+		a, err := b.add(journal.KindSoWNoted, journal.SoWNoted{Engagement: h.ID, Version: max(x.Version, 1), DocumentSHA256: "0x" + x.Digest, What: what, SHA256: hash, Reason: reason})
 		if err != nil {
 			return err
 		}
@@ -460,7 +461,7 @@ func (d *Desk) noteAs(h *held, x VersionView, what, move, sha256, reason string,
 			} else if what == "settled" || what == "handle" || what == "problem" {
 				by = "us"
 			}
-			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.id, At: b.now, Version: x.Version, What: move, By: by, Seq: a.entry.Seq}); err != nil {
+			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.ID, At: b.now, Version: x.Version, What: move, By: by, Seq: a.entry.Seq}); err != nil {
 				return err
 			}
 			if also != nil {
@@ -468,7 +469,7 @@ func (d *Desk) noteAs(h *held, x VersionView, what, move, sha256, reason string,
 					return err
 				}
 			}
-			return tx.MarkEngagement(h.id)
+			return tx.MarkEngagement(h.ID)
 		}
 		return nil
 	}})
@@ -486,7 +487,7 @@ func (d *Desk) relist(ids ...string) error {
 		if err != nil {
 			return asRefusal(err)
 		}
-		row := h.listed()
+		row := h.Listed()
 		if err := d.db().Do(func(tx *store.Tx) error { return tx.PutEngagement(row) }); err != nil {
 			return refuse(CodeStoreFailed)
 		}
@@ -520,9 +521,9 @@ func (d *Desk) freshen(limit int) error {
 		if err != nil {
 			return err
 		}
-		for _, x := range h.docs {
-			if x.view.Outcome == "lapsed" && x.closed == "" {
-				if err := d.note(h, x.view, "lapsed", "", "amendment_lapsed", nil); err != nil {
+		for _, x := range h.Docs {
+			if x.View.Outcome == "lapsed" && x.Closed == "" {
+				if err := d.note(h, x.View, "lapsed", "", "amendment_lapsed", nil); err != nil {
 					return err
 				}
 			}

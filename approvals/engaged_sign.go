@@ -1,12 +1,14 @@
 package approvals
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
+	"vault/approvals/agreement"
 	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
@@ -20,13 +22,13 @@ import (
 // sealing is one signature of a seat over a document.
 type sealing struct {
 	h            *held
-	x            *heldDoc
+	x            *agreement.Document
 	move         string
 	role         string
 	seat         int64
 	key          string
 	counterparty string
-	offer        *heldDoc // that it completes, or nil
+	offer        *agreement.Document // that it completes, or nil
 	allowed      *allowRow
 	client       string // that asked for it, or ""
 	authority    string
@@ -43,24 +45,24 @@ func (d *Desk) sealOp(s *sealing, c *behind) *op {
 		switch {
 		case d.away && c.by != "passkey":
 			return refuse(CodeAway) // nobody is there, and nothing says that it may go on
-		case c.by == "passkey" && d.sowTurn[s.h.id] != s.h.turn:
+		case c.by == "passkey" && d.sowTurn[s.h.ID] != s.h.turn:
 			return errChanged // what was shown is not all there is any more
 		}
-		doc := s.x.doc
+		doc := s.x.Doc
 		body := journal.SoWSigned{
-			Engagement: s.h.id, Move: s.move, SoW: doc.ID(), Version: doc.Version(), DocumentSHA256: "0x" + doc.Digest(), Role: s.role, Seat: s.seat, Key: s.key,
+			Engagement: s.h.ID, Move: s.move, SoW: doc.ID(), Version: doc.Version(), DocumentSHA256: "0x" + doc.Digest(), Role: s.role, Seat: s.seat, Key: s.key,
 			Counterparty: s.counterparty, Client: s.client, Authority: s.authority, Approval: s.approval, Agreed: s.agreed,
 			Directed: s.move == journal.MovePublish && doc.Directed(), By: c.by, Confirmation: c.record,
 		}
 		documents := &keys.SoWAct{Document: doc.Raw(), Intent: s.intent}
-		if s.h.inForce != nil && doc.Version() > 1 {
-			body.InForce, documents.InForce = "0x"+s.h.inForce.view.Digest, s.h.inForce.doc.Raw()
+		if s.h.InForce != nil && doc.Version() > 1 {
+			body.InForce, documents.InForce = "0x"+s.h.InForce.View.Digest, s.h.InForce.Doc.Raw()
 		}
 		if s.offer != nil {
-			body.Offer, documents.Offer = "0x"+s.offer.view.Digest, s.offer.doc.Raw()
+			body.Offer, documents.Offer = "0x"+s.offer.View.Digest, s.offer.Doc.Raw()
 		}
 		var rows []permitRow
-		if party, ok := doc.Party(otherRole(s.role)); ok && s.move != journal.MoveComplete {
+		if party, ok := doc.Party(sow.Other(s.role)); ok && s.move != journal.MoveComplete {
 			if p := d.led.pins[party.Agent]; p != nil {
 				rows = append(rows, permitRow{p.body, p.mac})
 			}
@@ -95,14 +97,14 @@ func (d *Desk) sealOp(s *sealing, c *behind) *op {
 			if s.role == sow.Client {
 				pins = sow.Pins{Provider: s.counterparty, Client: s.key}
 			}
-			if recordOf(signed.VerifySignatures(pins), s.role) == nil {
+			if signed.VerifySignatures(pins).Of(s.role) == nil {
 				return errors.New("the key process made a signature that does not verify")
 			}
 			s.made = signed.Raw()
 			return nil
 		}
 		a.write = func(tx *store.Tx) error {
-			if err := keepEvidence(tx, s.h.id, doc, a, b.now); err != nil {
+			if err := keepEvidence(tx, s.h.ID, doc, a, b.now); err != nil {
 				return err
 			}
 			return s.write(tx, b.now, a.entry.Seq)
@@ -118,23 +120,23 @@ func keepEvidence(tx *store.Tx, id string, doc *sow.Document, a *act, now int64)
 		return nil
 	}
 	return tx.PutSoWRecord(store.SoWRecord{
-		Engagement: id, SHA256: shaOf(a.answer.Evidence), Kind: string(RecordConfirmation), Digest: doc.Digest(), Version: doc.Version(), Raw: a.answer.Evidence, At: now,
+		Engagement: id, SHA256: agreement.SHA256(a.answer.Evidence), Kind: string(agreement.RecordConfirmation), Digest: doc.Digest(), Version: doc.Version(), Raw: a.answer.Evidence, At: now,
 		SoWSource: store.SoWSource{Source: "own"}, Own: true, Seq: a.entry.Seq,
 	})
 }
 
 func (s *sealing) write(tx *store.Tx, now int64, seq uint64) error {
-	id, doc := s.h.id, s.x.doc
+	id, doc := s.h.ID, s.x.Doc
 	if err := tx.PutSoWCopy(store.SoWCopy{
-		Engagement: id, SHA256: shaOf(s.made), Digest: doc.Digest(), Version: doc.Version(), Raw: s.made, At: now, SoWSource: store.SoWSource{Source: "own"},
+		Engagement: id, SHA256: agreement.SHA256(s.made), Digest: doc.Digest(), Version: doc.Version(), Raw: s.made, At: now, SoWSource: store.SoWSource{Source: "own"},
 	}); err != nil {
 		return err
 	}
-	if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: factSeat, Key: s.role, Value: strconv.FormatInt(s.seat, 10), At: now}); err != nil {
+	if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: agreement.FactSeat, Key: s.role, Value: strconv.FormatInt(s.seat, 10), At: now}); err != nil {
 		return err
 	}
 	if s.move == journal.MovePropose && doc.Version() > 1 {
-		if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: factProposed, Key: doc.Digest(), At: now}); err != nil {
+		if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: agreement.FactProposed, Key: doc.Digest(), At: now}); err != nil {
 			return err
 		}
 	}
@@ -170,15 +172,15 @@ func (v ownerView) SignSoW(ctx context.Context, ask Signing) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, asRefusal(err)
 	}
-	if h.role == "" && (ask.Role == sow.Provider || ask.Role == sow.Client) {
+	if h.Role == "" && (ask.Role == sow.Provider || ask.Role == sow.Client) {
 		if h, err = d.take(h, ask); err != nil {
 			return Outcome{}, asRefusal(err)
 		}
 	}
-	m, ok := h.move(ask.Move, ask.Digest)
+	m, ok := h.Move(ask.Move, ask.Digest)
 	switch {
 	case !ok:
-		return codeOf(CodeNotOpen, "")
+		return codeOf(agreement.CodeNotOpen, "")
 	case m.Blocked != "":
 		return codeOf(m.Blocked, m.Detail)
 	}
@@ -190,7 +192,7 @@ func (v ownerView) SignSoW(ctx context.Context, ask Signing) (Outcome, error) {
 		return codeOf(code, "")
 	}
 	c := &behind{}
-	err = d.confirmed(ctx, h.id, "", c, d.sealOp(s, c))
+	err = d.confirmed(ctx, h.ID, "", c, d.sealOp(s, c))
 	if errors.Is(err, errChanged) {
 		return codeOf(OutcomeChanged, "")
 	}
@@ -221,39 +223,38 @@ func (d *Desk) decidable() *Refusal {
 
 // take notes the role and the seat that the owner chose where nothing fixes them.
 func (d *Desk) take(h *held, ask Signing) (*held, error) {
-	if _, ok := h.log.seat(ask.Seat); !ok {
+	if _, ok := h.Log.SeatAt(ask.Seat); !ok {
 		return nil, refuse(CodeUnknownSeat)
 	}
 	if err := d.db().Do(func(tx *store.Tx) error {
-		return tx.PutSoWFact(store.SoWFact{Engagement: h.id, Name: factSeat, Key: ask.Role, Value: strconv.FormatInt(ask.Seat, 10), At: h.now})
+		return tx.PutSoWFact(store.SoWFact{Engagement: h.ID, Name: agreement.FactSeat, Key: ask.Role, Value: strconv.FormatInt(ask.Seat, 10), At: h.Now})
 	}); err != nil {
 		return nil, refuse(CodeStoreFailed)
 	}
-	return d.held(h.id)
+	return d.held(h.ID)
 }
 
 // sealing puts together what is signed. The code says what bars it.
 func (d *Desk) sealing(h *held, ask Signing) (*sealing, string, error) {
-	x := h.by(ask.Digest)
-	s := &sealing{h: h, x: x, move: ask.Move, role: h.role, seat: h.seat, authority: string(x.view.Needed)}
-	if !h.fixed {
+	x := h.By(ask.Digest)
+	s := &sealing{h: h, x: x, move: ask.Move, role: h.Role, seat: h.Seat, authority: string(x.View.Needed)}
+	if !h.Fixed {
 		s.seat = ask.Seat
 	}
-	seat, ok := h.log.seat(s.seat)
+	seat, ok := h.Log.SeatAt(s.seat)
 	if !ok {
 		return nil, CodeUnknownSeat, nil
 	}
 	s.key = seat.Key
-	of, formed := h.fact(factFormed, "of")
-	digest, _ := h.fact(factFormed, "digest")
-	if formed && x.view.Version == 1 {
-		offer, err := d.held(of.Value)
+	of, digest, formed := h.Formed()
+	if formed && x.View.Version == 1 {
+		offer, err := d.held(of)
 		if err != nil {
 			return nil, "", err
 		}
-		s.offer = offer.by(digest.Value)
+		s.offer = offer.By(digest)
 		if ask.Move == journal.MoveComplete {
-			published, ok := offer.log.offers[digest.Value]
+			published, ok := offer.Log.Published(digest)
 			if !ok {
 				return nil, journal.CodeOfferClosed, nil
 			}
@@ -264,28 +265,28 @@ func (d *Desk) sealing(h *held, ask Signing) (*sealing, string, error) {
 	case journal.MovePublish:
 		s.role = sow.Provider
 	case journal.MoveComplete:
-		if s.counterparty, _ = clientKey(x.doc, h.log); s.counterparty == "" {
-			return nil, CodeNotPinned, nil
+		if s.counterparty, _ = h.Log.Client(x.Doc); s.counterparty == "" {
+			return nil, agreement.CodeNotPinned, nil
 		}
 		s.agreed = true
-		s.authority = string(facts.Authority(journal.MoveComplete, x.doc, nil, h.log.floor))
+		s.authority = string(facts.Authority(journal.MoveComplete, x.Doc, nil, h.Log.Floor))
 	default:
 		if s.role == "" { // both seats are signed by others, or none: the owner says which is theirs
 			return nil, CodeUnknownSeat, nil
 		}
-		if s.counterparty = pinOf(h.pins, otherRole(s.role)); s.counterparty == "" {
-			return nil, CodeNotPinned, nil
+		if s.counterparty = h.Pins.Of(sow.Other(s.role)); s.counterparty == "" {
+			return nil, agreement.CodeNotPinned, nil
 		}
-		s.agreed = recordOf(x.view.Seats, otherRole(s.role)) != nil
+		s.agreed = x.View.Seats.Of(sow.Other(s.role)) != nil
 	}
-	act := intentAct(x.view.Version)
-	for _, a := range x.doc.Approvals() {
-		if _, ours := h.log.ours(a.Key); ours && !h.log.approval("0x"+a.SHA256()) {
+	act := agreement.IntentAct(x.View.Version)
+	for _, a := range x.Doc.Approvals() {
+		if _, ours := h.Log.Ours(a.Key); ours && !h.Log.Approved["0x"+a.SHA256()] {
 			s.approval = "0x" + a.SHA256()
 		}
 	}
-	if i, ok := h.log.intents[ask.Digest+" "+act]; ok {
-		f, ok := h.fact(factIntent, ask.Digest+" "+act)
+	if i, ok := h.Log.Intents[agreement.IntentKey(ask.Digest, act)]; ok {
+		f, ok := h.Fact(factIntent, agreement.IntentKey(ask.Digest, act))
 		if ok && i.Key != "" {
 			s.intent = f.Value
 		}
@@ -293,43 +294,40 @@ func (d *Desk) sealing(h *held, ask Signing) (*sealing, string, error) {
 	return s, "", nil
 }
 
-// factIntent is an agent's artefact; key: digest, space, act; value: signature.
-const factIntent = "intent"
-
 // signedNow lets the list and who waits know.
 func (d *Desk) signedNow(h *held, digest string) error {
-	if err := d.relist(h.id); err != nil {
+	if err := d.relist(h.ID); err != nil {
 		return err
 	}
-	if of, ok := h.fact(factFormed, "of"); ok {
-		if err := d.relist(of.Value); err != nil {
+	if of, _, ok := h.Formed(); ok {
+		if err := d.relist(of); err != nil {
 			return ignoreUnknown(err)
 		}
 	}
-	return d.answerAsks(h.id, digest)
+	return d.answerAsks(h.ID, digest)
 }
 
 // Complete implements [Owner].
-func (v ownerView) Complete(_ context.Context, f Formation) (EngagementView, error) {
-	id, _, err := v.d.form(f, SoWSource{Kind: "own"})
+func (v ownerView) Complete(_ context.Context, f Formation) (agreement.View, error) {
+	id, _, err := v.d.form(f, agreement.Source{Kind: "own"})
 	if err != nil {
-		return EngagementView{}, asRefusal(err)
+		return agreement.View{}, asRefusal(err)
 	}
 	return v.Engagement(id)
 }
 
 // form completes an offer and keeps the result, unsigned.
-func (d *Desk) form(f Formation, from SoWSource) (id, digest string, err error) {
+func (d *Desk) form(f Formation, from agreement.Source) (id, digest string, err error) {
 	chosen := strconv.FormatInt(f.Seat, 10)
 	offer, err := d.held(f.Offer)
 	if err != nil {
 		return "", "", err
 	}
-	x := offer.by(f.Digest)
-	m, ok := offer.move(moveForm, f.Digest)
+	x := offer.By(f.Digest)
+	m, ok := offer.Move(agreement.MoveForm, f.Digest)
 	switch {
 	case !ok:
-		return "", "", refuse(CodeNotOpen)
+		return "", "", refuse(agreement.CodeNotOpen)
 	case m.Blocked != "":
 		r := refuse(m.Blocked)
 		r.Message = "The offer cannot be taken up: " + m.Blocked + "."
@@ -338,53 +336,53 @@ func (d *Desk) form(f Formation, from SoWSource) (id, digest string, err error) 
 		}
 		return "", "", r
 	}
-	seat, ok := offer.log.seat(f.Seat)
+	seat, ok := offer.Log.SeatAt(f.Seat)
 	if !ok {
 		return "", "", refuse(CodeUnknownSeat)
 	}
-	if r := sow.DirectedRefusal(x.doc.Get("parties"), f.Fill.Client.Agent, offer.now, sow.OfferStatus{}); r != nil {
+	if r := sow.DirectedRefusal(x.Doc.Get("parties"), f.Fill.Client.Agent, offer.Now, sow.OfferStatus{}); r != nil {
 		return "", "", &Refusal{Code: string(r.Code), Message: r.Message, Remedy: r.Remedy}
 	}
 	fill := f.Fill
 	fill.Approval = nil
-	if need := sow.Needed(x.doc, nil, offer.log.floor); need != sow.ByAgent {
-		fill.Approval = &sow.Approval{Act: "formation", Authority: string(need), Key: seat.Key, ApprovedAt: span.UTC(offer.now), Mandate: f.Mandate}
+	if need := sow.Needed(x.Doc, nil, offer.Log.Floor); need != sow.ByAgent {
+		fill.Approval = &sow.Approval{Act: "formation", Authority: string(need), Key: seat.Key, ApprovedAt: span.UTC(offer.Now), Mandate: f.Mandate}
 	} else if from.Client != "" {
 		chosen = "" // an agent chooses no seat
 	}
-	doc, err := sow.Instance(x.doc, fill)
+	doc, err := sow.Instance(x.Doc, fill)
 	if err != nil {
 		return "", "", refuseWith(CodeMalformed, err.Error())
 	}
-	id, digest = engagementID(doc), doc.Digest()
-	err = d.keepDocument(doc.Raw(), doc, SoWSource{Kind: "own", Name: from.Name, Client: from.Client}, true, func(tx *store.Tx, now int64) error {
-		return tx.PutSoWFact(store.SoWFact{Engagement: id, Name: factSeat, Key: sow.Client, Value: chosen, At: now})
+	id, digest = facts.EngagementID(doc), doc.Digest()
+	err = d.keepDocument(doc.Raw(), doc, agreement.Source{Kind: "own", Name: from.Name, Client: from.Client}, true, func(tx *store.Tx, now int64) error {
+		return tx.PutSoWFact(store.SoWFact{Engagement: id, Name: agreement.FactSeat, Key: sow.Client, Value: chosen, At: now})
 	})
 	return id, digest, err
 }
 
 // DraftSoW implements [Owner].
-func (v ownerView) DraftSoW(_ context.Context, raw []byte) (Imported, error) {
+func (v ownerView) DraftSoW(_ context.Context, raw []byte) (agreement.Imported, error) {
 	d := v.d
 	if d.db() == nil {
-		return Imported{}, refuse(CodeNoVault)
+		return agreement.Imported{}, refuse(CodeNoVault)
 	}
-	out, _ := understandSoW(raw, RecordSoW)
+	out, _ := agreement.Understand(raw, agreement.RecordSoW)
 	if out.Code != "" {
 		return out, nil
 	}
 	doc, err := sow.Parse(raw)
 	if err != nil || doc.ID() == "" || doc.Version() == 0 {
 		_, out.Findings = sow.Read(raw, sow.Options{Authoring: true})
-		out.Code = CodeNotUnderstood
+		out.Code = agreement.CodeNotUnderstood
 		return out, nil
 	}
-	out.Engagement, out.Digest = engagementID(doc), doc.Digest()
-	if err := d.keepDocument(raw, doc, SoWSource{Kind: "own"}, true, func(tx *store.Tx, now int64) error {
+	out.Engagement, out.Digest = facts.EngagementID(doc), doc.Digest()
+	if err := d.keepDocument(raw, doc, agreement.Source{Kind: "own"}, true, func(tx *store.Tx, now int64) error {
 		if !doc.BlankSeat() {
 			return nil
 		}
-		return tx.PutSoWFact(store.SoWFact{Engagement: out.Engagement, Name: factSeat, Key: sow.Provider, Value: "", At: now})
+		return tx.PutSoWFact(store.SoWFact{Engagement: out.Engagement, Name: agreement.FactSeat, Key: sow.Provider, Value: "", At: now})
 	}); err != nil {
 		return out, err
 	}
@@ -392,7 +390,7 @@ func (v ownerView) DraftSoW(_ context.Context, raw []byte) (Imported, error) {
 	if err != nil {
 		return out, asRefusal(err)
 	}
-	out.Findings = h.by(out.Digest).view.Findings
+	out.Findings = h.By(out.Digest).View.Findings
 	return out, nil
 }
 
@@ -406,30 +404,30 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, asRefusal(err)
 	}
-	x := h.by(ask.Digest)
+	x := h.By(ask.Digest)
 	what := map[sow.ActKind]string{
-		sow.Denial: moveDeny, sow.Withdrawal: moveWithdraw, sow.Termination: moveTerminate, sow.Dispute: moveDispute, sow.Review: moveReview, sow.Probe: moveProbe,
-		sow.FormationRefusal: moveRefuse,
+		sow.Denial: agreement.MoveDeny, sow.Withdrawal: agreement.MoveWithdraw, sow.Termination: agreement.MoveTerminate, sow.Dispute: agreement.MoveDispute, sow.Review: agreement.MoveReview, sow.Probe: agreement.MoveProbe,
+		sow.FormationRefusal: agreement.MoveRefuse,
 	}[ask.Kind]
-	role, seat, key := h.role, h.seat, ""
+	role, seat, key := h.Role, h.Seat, ""
 	if ask.Kind == sow.FormationRefusal {
 		role = sow.Provider
 	}
-	if s, ok := h.log.seat(seat); ok {
+	if s, ok := h.Log.SeatAt(seat); ok {
 		key = s.Key
 	}
-	m, ok := h.move(what, ask.Digest)
+	m, ok := h.Move(what, ask.Digest)
 	probing := ask.Kind == sow.Probe && x != nil && role != "" // before anything is signed (13)
 	switch {
 	case x == nil || key == "" || !ok && !probing:
-		return codeOf(CodeNotOpen, "")
+		return codeOf(agreement.CodeNotOpen, "")
 	case ok && m.Blocked != "":
 		return codeOf(m.Blocked, m.Detail)
 	}
 	if ask.Kind == sow.Dispute && ask.Disputed != nil {
 		// What is unsettled is known from records that nobody has signed; only the price that was agreed bars an amount.
 		unsettled := ask.Disputed.Amount
-		if price, f := x.doc.Price(); f.OK() && price.Arrangement == money.TimeAndMaterials {
+		if price, f := x.Doc.Price(); f.OK() && price.Arrangement == money.TimeAndMaterials {
 			unsettled = price.Cap
 		}
 		if f := sow.CheckDispute(ask.Disputed.Amount, unsettled, ask.Cites).First(); f != nil {
@@ -437,7 +435,7 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 		}
 	}
 	act, err := sow.NewAct(sow.ActFields{
-		Kind: ask.Kind, SoW: x.doc.ID(), Version: x.view.Version, Document: x.view.Digest, Role: role, Reason: ask.Reason, Cites: ask.Cites, At: span.UTC(d.clock.Now()),
+		Kind: ask.Kind, SoW: x.Doc.ID(), Version: x.View.Version, Document: x.View.Digest, Role: role, Reason: ask.Reason, Cites: ask.Cites, At: span.UTC(d.clock.Now()),
 		Key: key, Ground: ask.Ground, Disputed: ask.Disputed, Inputs: ask.Inputs,
 	})
 	if err != nil {
@@ -451,14 +449,14 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 	o := &op{alone: true, anchor: true}
 	o.build = func(b *batch) error {
 		a, err := b.add(journal.KindSoWActSigned, journal.SoWActSigned{
-			Engagement: h.id, Act: string(ask.Kind), SoW: x.doc.ID(), Version: x.view.Version, DocumentSHA256: "0x" + x.view.Digest,
+			Engagement: h.ID, Act: string(ask.Kind), SoW: x.Doc.ID(), Version: x.View.Version, DocumentSHA256: "0x" + x.View.Digest,
 			ActSHA256: permit.SHA256(act.Canonical()), Role: role, Seat: seat, Key: key, By: c.by, Confirmation: c.record,
 		})
 		if err != nil {
 			return err
 		}
 		c.of(a)
-		a.keyed.SoW = &keys.SoWAct{Document: x.doc.Raw(), Act: act.Bytes()}
+		a.keyed.SoW = &keys.SoWAct{Document: x.Doc.Raw(), Act: act.Bytes()}
 		var signed *sow.Act
 		a.ready = func() error {
 			sig, err := sow.ParseSignature(a.answer.SoWSignature)
@@ -469,11 +467,11 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 		}
 		a.write = func(tx *store.Tx) error {
 			raw := signed.Bytes()
-			if err := keepEvidence(tx, h.id, x.doc, a, b.now); err != nil {
+			if err := keepEvidence(tx, h.ID, x.Doc, a, b.now); err != nil {
 				return err
 			}
 			if err := tx.PutSoWRecord(store.SoWRecord{
-				Engagement: h.id, SHA256: shaOf(raw), Kind: string(ask.Kind), Digest: x.view.Digest, Version: x.view.Version, Raw: raw, At: b.now,
+				Engagement: h.ID, SHA256: agreement.SHA256(raw), Kind: string(ask.Kind), Digest: x.View.Digest, Version: x.View.Version, Raw: raw, At: b.now,
 				SoWSource: store.SoWSource{Source: "own"}, Own: true, Seq: a.entry.Seq,
 			}); err != nil {
 				return err
@@ -485,20 +483,20 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 			if ask.Kind == sow.Denial && ask.Counter {
 				word = "countered"
 			}
-			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.id, At: b.now, Version: x.view.Version, What: word, By: "us", Seq: a.entry.Seq}); err != nil {
+			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.ID, At: b.now, Version: x.View.Version, What: word, By: "us", Seq: a.entry.Seq}); err != nil {
 				return err
 			}
 			if ask.Kind == sow.FormationRefusal {
-				if err := tx.DropSoWFact(h.id, factLockedAsk, x.view.Digest); err != nil {
+				if err := tx.DropSoWFact(h.ID, agreement.FactLockedAsk, x.View.Digest); err != nil {
 					return err
 				}
 			}
-			return tx.MarkEngagement(h.id)
+			return tx.MarkEngagement(h.ID)
 		}
 		return nil
 	}
 	if ask.Kind == sow.Termination || ask.Kind == sow.Dispute {
-		err = d.confirmed(ctx, h.id, "", c, o)
+		err = d.confirmed(ctx, h.ID, "", c, o)
 	} else {
 		err = d.do(o)
 	}
@@ -517,23 +515,25 @@ func (v ownerView) AnswerProblem(_ context.Context, engagement, sha256, answer s
 	if err != nil {
 		return asRefusal(err)
 	}
-	i := slices.IndexFunc(h.records, func(r store.SoWRecord) bool { return r.SHA256 == sha256 && RecordKind(r.Kind) == RecordProblem })
+	i := slices.IndexFunc(h.Records, func(r store.SoWRecord) bool {
+		return r.SHA256 == sha256 && agreement.RecordKind(r.Kind) == agreement.RecordProblem
+	})
 	if i < 0 {
 		return refuse(CodeGone)
 	}
-	r := h.records[i]
+	r := h.Records[i]
 	switch {
 	case answer == "resolved" && r.Answer != "resolved":
 	case answer == "escalated" && r.Answer == "":
 	case answer == "escalated" && r.Answer == "escalated":
 		answer = "escalated_twice"
 	default:
-		return refuse(CodeNotOpen)
+		return refuse(agreement.CodeNotOpen)
 	}
 	r.Answer = answer
-	main := h.docs[0].view
-	if h.inForce != nil {
-		main = h.inForce.view
+	main := h.Docs[0].View
+	if h.InForce != nil {
+		main = h.InForce.View
 	}
 	if err := d.noteAs(h, main, "problem", "problem "+answer, sha256, answer, func(tx *store.Tx, _ int64) error { return tx.PutSoWRecord(r) }); err != nil {
 		return err
@@ -548,7 +548,7 @@ func (v ownerView) CloseGrant(_ context.Context, engagement, input string, close
 	if err != nil {
 		return asRefusal(err)
 	}
-	if !slices.ContainsFunc(h.view.ToClose, func(g GrantToClose) bool { return g.Grant.Name == input }) {
+	if !slices.ContainsFunc(h.View.ToClose, func(g agreement.GrantToClose) bool { return g.Grant.Name == input }) {
 		return refuse(CodeGone)
 	}
 	value := "open"
@@ -556,10 +556,10 @@ func (v ownerView) CloseGrant(_ context.Context, engagement, input string, close
 		value = "closed"
 	}
 	if err := d.db().Do(func(tx *store.Tx) error {
-		if err := tx.PutSoWFact(store.SoWFact{Engagement: engagement, Name: factGrant, Key: input, Value: value, At: h.now}); err != nil {
+		if err := tx.PutSoWFact(store.SoWFact{Engagement: engagement, Name: agreement.FactGrant, Key: input, Value: value, At: h.Now}); err != nil {
 			return err
 		}
-		return tx.AddSoWMove(store.SoWMove{Engagement: engagement, At: h.now, Version: h.view.Version, What: "grant " + value, By: "us"})
+		return tx.AddSoWMove(store.SoWMove{Engagement: engagement, At: h.Now, Version: h.View.Version, What: "grant " + value, By: "us"})
 	}); err != nil {
 		return refuse(CodeStoreFailed)
 	}
@@ -590,7 +590,7 @@ func (v ownerView) DeclineSoW(_ context.Context, engagement, digest string) erro
 }
 
 // Preauthorise implements [Owner].
-func (v ownerView) Preauthorise(ctx context.Context, p Preauthorisation) (Outcome, error) {
+func (v ownerView) Preauthorise(ctx context.Context, p agreement.Preauthorisation) (Outcome, error) {
 	d := v.d
 	if r := d.decidable(); r != nil {
 		return codeOf(r.Code, r.Message)
@@ -599,12 +599,12 @@ func (v ownerView) Preauthorise(ctx context.Context, p Preauthorisation) (Outcom
 	if err != nil {
 		return Outcome{}, asRefusal(err)
 	}
-	m, ok := h.move(movePreauthorise, p.Digest)
-	x := h.by(p.Digest)
-	seat, known := h.log.seat(p.Seat)
+	m, ok := h.Move(agreement.MovePreauthorise, p.Digest)
+	x := h.By(p.Digest)
+	seat, known := h.Log.SeatAt(p.Seat)
 	switch {
 	case !ok:
-		return codeOf(CodeNotOpen, "")
+		return codeOf(agreement.CodeNotOpen, "")
 	case m.Blocked != "":
 		return codeOf(m.Blocked, m.Detail)
 	case !known:
@@ -614,10 +614,10 @@ func (v ownerView) Preauthorise(ctx context.Context, p Preauthorisation) (Outcom
 	if err != nil {
 		return Outcome{}, err
 	}
-	price, _ := x.doc.Price()
+	price, _ := x.Doc.Price()
 	row := permit.Preauthorisation{
-		Type: permit.TypePreauthorisation, V: 1, ID: id, Client: p.Client, SoW: x.doc.ID(), Version: x.view.Version, DocumentSHA256: "0x" + p.Digest,
-		ProviderKey: h.pins.Provider, Seat: p.Seat, Key: seat.Key, Agent: p.Party.Agent, Owner: p.Party.Owner, Handle: p.Party.Handle, Organization: p.Party.Organization,
+		Type: permit.TypePreauthorisation, V: 1, ID: id, Client: p.Client, SoW: x.Doc.ID(), Version: x.View.Version, DocumentSHA256: "0x" + p.Digest,
+		ProviderKey: h.Pins.Provider, Seat: p.Seat, Key: seat.Key, Agent: p.Party.Agent, Owner: p.Party.Owner, Handle: p.Party.Handle, Organization: p.Party.Organization,
 		Currency: price.Currency, MaxCommitted: p.MaxCommitted, Times: p.Times, NotAfter: p.NotAfter, MadeAt: d.clock.Now(),
 	}
 	body, err := permit.Encode(row)
@@ -627,7 +627,7 @@ func (v ownerView) Preauthorise(ctx context.Context, p Preauthorisation) (Outcom
 	if err != nil {
 		return codeOf(CodeMalformed, "")
 	}
-	provider, _ := x.doc.Party(sow.Provider)
+	provider, _ := x.Doc.Party(sow.Provider)
 	c := &behind{}
 	o := &op{alone: true, anchor: true, build: func(b *batch) error {
 		client, refusal := d.led.client(p.Client)
@@ -636,7 +636,7 @@ func (v ownerView) Preauthorise(ctx context.Context, p Preauthorisation) (Outcom
 		}
 		pin := d.led.pins[provider.Agent]
 		if pin == nil {
-			return refuse(CodeNotPinned)
+			return refuse(agreement.CodeNotPinned)
 		}
 		a, err := b.add(journal.KindSoWPreauthorised, journal.SoWPreauthorised{
 			Preauthorisation: id, Client: p.Client, SoW: row.SoW, Version: row.Version, DocumentSHA256: row.DocumentSHA256, Role: sow.Client, Times: row.Times,
@@ -646,11 +646,11 @@ func (v ownerView) Preauthorise(ctx context.Context, p Preauthorisation) (Outcom
 			return err
 		}
 		c.of(a)
-		a.keyed.SoW = &keys.SoWAct{Document: x.doc.Raw()}
+		a.keyed.SoW = &keys.SoWAct{Document: x.Doc.Raw()}
 		a.keyed.Permits = permitsOf([]permitRow{{client.body, client.mac}, {pin.body, pin.mac}, {body, ""}})
 		a.ready = func() error { return oneMAC(a) }
 		a.write = func(tx *store.Tx) error {
-			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.id, At: b.now, Version: x.view.Version, What: "preauthorised", By: "us", Seq: a.entry.Seq}); err != nil {
+			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.ID, At: b.now, Version: x.View.Version, What: "preauthorised", By: "us", Seq: a.entry.Seq}); err != nil {
 				return err
 			}
 			return tx.PutPermit(store.Permit{Kind: permit.TypePreauthorisation, ID: id, Body: body, MAC: a.answer.MACs[0]})
@@ -658,7 +658,7 @@ func (v ownerView) Preauthorise(ctx context.Context, p Preauthorisation) (Outcom
 		a.applied = func() { d.led.allowed[id] = &allowRow{row, body, a.answer.MACs[0]} }
 		return nil
 	}}
-	return outcomeOf(d.confirmed(ctx, h.id, "", c, o))
+	return outcomeOf(d.confirmed(ctx, h.ID, "", c, o))
 }
 
 // EndPreauthorisation implements [Owner].
@@ -710,8 +710,8 @@ func (v ownerView) Engagements(f EngagementFilter) (EngagementPage, error) {
 	}
 	page.Total = total
 	for _, row := range rows {
-		if x, ok := rowOf(row); ok {
-			page.Rows = append(page.Rows, x)
+		if line, ok := agreement.LineOf(row); ok {
+			page.Rows = append(page.Rows, line.Row)
 		}
 	}
 	if len(rows) == q.Limit && q.Limit < total {
@@ -735,23 +735,23 @@ func cutCursor(s string) (at int64, id string, ok bool) {
 }
 
 // Engagement implements [Owner].
-func (v ownerView) Engagement(id string) (EngagementView, error) {
+func (v ownerView) Engagement(id string) (agreement.View, error) {
 	h, err := v.d.held(id)
 	if err != nil {
-		return EngagementView{}, asRefusal(err)
+		return agreement.View{}, asRefusal(err)
 	}
-	if h.view.Kind == KindOffer {
+	if h.View.Kind == agreement.KindOffer {
 		formed, _, err := v.d.db().Engagements(store.EngagementQuery{Offer: id, Limit: 1000})
 		if err != nil {
-			return EngagementView{}, asRefusal(err)
+			return agreement.View{}, asRefusal(err)
 		}
 		for _, row := range formed {
 			if row.State == string(sow.Active) {
-				h.view.Active++
+				h.View.Active++
 			}
 		}
 	}
-	return h.view, nil
+	return h.View, nil
 }
 
 // SoWCopy implements [Owner].
@@ -782,42 +782,20 @@ func (v ownerView) SoWCopy(engagement, sha256 string) ([]byte, error) {
 }
 
 // CompareSoW implements [Owner].
-func (v ownerView) CompareSoW(engagement, old, new string) (Comparison, error) {
+func (v ownerView) CompareSoW(engagement, old, new string) (agreement.Comparison, error) {
 	h, err := v.d.held(engagement)
 	if err != nil {
-		return Comparison{}, asRefusal(err)
+		return agreement.Comparison{}, asRefusal(err)
 	}
-	a, b := h.by(old), h.by(new)
+	a, b := h.By(old), h.By(new)
 	if a == nil || b == nil {
-		return Comparison{}, refuse(CodeGone)
+		return agreement.Comparison{}, refuse(CodeGone)
 	}
-	return compareSoW(a.doc, b.doc), nil
-}
-
-func compareSoW(a, b *sow.Document) Comparison {
-	out := Comparison{Old: a.Digest(), New: b.Digest(), Changes: sow.Compare(a, b), Findings: sow.CheckAmendment(a, b, false)}
-	from, f := a.Price()
-	to, g := b.Price()
-	if f.OK() && g.OK() {
-		out.Consequences = money.Consequences(from, to)
-	}
-	for _, c := range out.Changes {
-		out.Instruments = out.Instruments || topOf(c.Path) == "price" || topOf(c.Path) == "scope"
-	}
-	return out
-}
-
-func topOf(path string) string {
-	for i := range path {
-		if path[i] == '.' || path[i] == '[' {
-			return path[:i]
-		}
-	}
-	return path
+	return agreement.Compare(a.Doc, b.Doc), nil
 }
 
 // Reminders implements [Owner].
-func (v ownerView) Reminders(until int64, limit int) ([]Reminder, error) {
+func (v ownerView) Reminders(until int64, limit int) ([]agreement.Reminder, error) {
 	d := v.d
 	if d.db() == nil {
 		return nil, nil
@@ -832,10 +810,10 @@ func (v ownerView) Reminders(until int64, limit int) ([]Reminder, error) {
 	if err != nil {
 		return nil, asRefusal(err)
 	}
-	var out []Reminder
+	var out []agreement.Reminder
 	now := d.clock.Now()
 	for _, row := range rows {
-		w, ok := wireOf(row)
+		w, ok := agreement.LineOf(row)
 		for _, r := range w.Reminders {
 			if ok && r.At <= until {
 				r.Due = r.At <= now
@@ -843,14 +821,6 @@ func (v ownerView) Reminders(until int64, limit int) ([]Reminder, error) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Reminder) int { return cmpInt(a.At, b.At) })
+	slices.SortStableFunc(out, func(a, b agreement.Reminder) int { return cmp.Compare(a.At, b.At) })
 	return out[:min(len(out), limit)], nil
-}
-
-// intentAct is what an agent's part is about.
-func intentAct(version int64) string {
-	if version > 1 {
-		return "amendment"
-	}
-	return "formation"
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/span"
@@ -133,7 +134,7 @@ func TestUnverifiedManifest(t *testing.T) {
 		t.Errorf("the review stands beside %+v", v.Reviews)
 	}
 	for _, r := range v.Reminders {
-		if r.Kind == approvals.RemindDeemed || r.Kind == approvals.RemindRevision {
+		if r.Kind == agreement.RemindDeemed || r.Kind == agreement.RemindRevision {
 			t.Errorf("a claim starts a clock: %+v", r)
 		}
 	}
@@ -181,7 +182,7 @@ func TestCharges(t *testing.T) {
 	quote := func(task, currency string, total int) {
 		w.brought(fmt.Appendf(nil, `{"engagement":%q,"task":%q,"total":%d,"currency":%q,"operator_fee":{"operator":"mesh.example","basis":{"kind":"percent","percent":10},"base":100,"amount":10}}`, done.ID(), task, total, currency))
 	}
-	record := func(task, currency string, total, fee int) approvals.RecordView {
+	record := func(task, currency string, total, fee int) agreement.RecordView {
 		raw := fmt.Appendf(nil, `{"engagement":%q,"task":%q,"total":%d,"currency":%q,"lines":[{"meter":"items","unit":"package","count":1,"per":1,"per_unit":100,"amount":100}],`+
 			`"operator_fee":{"operator":"mesh.example","basis":{"kind":"percent","percent":10},"base":100,"amount":%d}}`, done.ID(), task, total, currency, fee)
 		sha := w.brought(raw).SHA256
@@ -191,7 +192,7 @@ func TestCharges(t *testing.T) {
 			}
 		}
 		t.Fatal("the record is not there")
-		return approvals.RecordView{}
+		return agreement.RecordView{}
 	}
 	for _, task := range []string{"old", "new", "third", "fourth"} {
 		currency := map[string]string{"old": "XCR", "new": "EUR"}[task]

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/span"
@@ -122,9 +123,9 @@ func owned(t *testing.T) *world {
 	return w
 }
 
-func (w *world) bring(raw []byte, from ...string) approvals.Imported {
+func (w *world) bring(raw []byte, from ...string) agreement.Imported {
 	w.t.Helper()
-	src := approvals.SoWSource{Kind: "file", Name: "a.json"}
+	src := agreement.Source{Kind: "file", Name: "a.json"}
 	if len(from) > 0 {
 		src.Engagement = from[0]
 	}
@@ -136,7 +137,7 @@ func (w *world) bring(raw []byte, from ...string) approvals.Imported {
 }
 
 // brought wants bytes to be kept without an error about them.
-func (w *world) brought(raw []byte, from ...string) approvals.Imported {
+func (w *world) brought(raw []byte, from ...string) agreement.Imported {
 	w.t.Helper()
 	out := w.bring(raw, from...)
 	if out.Code != "" || out.Engagement == "" {
@@ -145,7 +146,7 @@ func (w *world) brought(raw []byte, from ...string) approvals.Imported {
 	return out
 }
 
-func (w *world) engagement(id string) approvals.EngagementView {
+func (w *world) engagement(id string) agreement.View {
 	w.t.Helper()
 	v, err := w.owner.Engagement(id)
 	if err != nil {
@@ -163,9 +164,9 @@ func (w *world) pinKey(agent, label string) {
 }
 
 // moveOf is a move of a view, or fails.
-func (w *world) moveOf(v approvals.EngagementView, what, digest string) approvals.Move {
+func (w *world) moveOf(v agreement.View, what, digest string) agreement.Move {
 	w.t.Helper()
-	i := slices.IndexFunc(v.Moves, func(m approvals.Move) bool { return m.What == what && (digest == "" || m.Digest == digest) })
+	i := slices.IndexFunc(v.Moves, func(m agreement.Move) bool { return m.What == what && (digest == "" || m.Digest == digest) })
 	if i < 0 {
 		w.t.Fatalf("no move %s among %+v", what, v.Moves)
 	}
@@ -189,7 +190,7 @@ func (w *world) act(want string, a approvals.ActAsk) {
 }
 
 // form takes up an offer as the client.
-func (w *world) formSoW(offer, digest string, startsAt int64) approvals.EngagementView {
+func (w *world) formSoW(offer, digest string, startsAt int64) agreement.View {
 	w.t.Helper()
 	v, err := w.owner.Complete(context.Background(), approvals.Formation{Offer: offer, Digest: digest, Fill: sow.Fill{
 		Client: sow.Seat{Agent: ourAgent, Owner: "Assay House", Handle: "Assay.desk@assay.example"}, StartsAt: startsAt, Assertions: []string{"holds-brand-licence"},
@@ -238,14 +239,14 @@ func TestTheWalk(t *testing.T) {
 	// A standing proposal is brought, and read.
 	offer := w.brought(offerOf(t).Raw())
 	v := w.engagement(offer.Engagement)
-	if v.Kind != approvals.KindOffer || v.State != sow.StandingProposal || v.Provider.Owner != "Inkwell & Orrery Studio" || v.Committed.Set {
-		t.Fatalf("%+v", v.EngagementRow)
+	if v.Kind != agreement.KindOffer || v.State != sow.StandingProposal || v.Provider.Owner != "Inkwell & Orrery Studio" || v.Committed.Set {
+		t.Fatalf("%+v", v.Row)
 	}
 	// What it does not say stands there: no bound, no approval, a grant whose end nobody promised.
 	if !v.Versions[0].Findings.OK() || v.Versions[0].Needed != sow.ByPerson && v.Versions[0].Needed != sow.ByAgent {
 		t.Fatalf("%+v", v.Versions[0].Findings.Errors())
 	}
-	if m := w.moveOf(v, "form", offer.Digest); m.Blocked != approvals.CodeNotPinned {
+	if m := w.moveOf(v, "form", offer.Digest); m.Blocked != agreement.CodeNotPinned {
 		t.Fatalf("%+v", m)
 	}
 	if _, err := w.owner.Complete(ctx, approvals.Formation{Offer: v.ID, Digest: offer.Digest}); err == nil {
@@ -260,14 +261,14 @@ func TestTheWalk(t *testing.T) {
 	// It is taken up, and countersigned with the passkey.
 	e := w.formSoW(offer.Engagement, offer.Digest, w.clock.Now()+time.Hour.Milliseconds())
 	if e.Role != sow.Client || !e.SeatFixed || e.Seat.Key != ours || e.Offer != offer.Engagement || e.State != sow.Template {
-		t.Fatalf("%+v", e.EngagementRow)
+		t.Fatalf("%+v", e.Row)
 	}
 	w.signSoW(approvals.OutcomeDone, e.ID, e.Digest, "countersign")
 	e = w.engagement(e.ID)
 	if e.State != sow.PartiallySigned || e.Versions[0].Confirmation == nil || e.Versions[0].Seats.Client == nil || e.Versions[0].Seats.Client.Key != ours {
 		t.Fatalf("%+v", e.Versions[0])
 	}
-	w.signSoW(approvals.CodeNotOpen, e.ID, e.Digest, "countersign")
+	w.signSoW(agreement.CodeNotOpen, e.ID, e.Digest, "countersign")
 
 	// The completed instance comes back, and becomes active.
 	request := w.document(e.ID, e.Digest)
@@ -290,8 +291,8 @@ func TestTheWalk(t *testing.T) {
 		t.Fatalf("another engagement: %+v", am)
 	}
 	e = w.engagement(e.ID)
-	if e.State != sow.Active || e.Versions[0].State != sow.AmendmentProposed || !slices.Contains(e.Waiting, approvals.WaitApprove) || e.Versions[0].ReviewEnds == 0 {
-		t.Fatalf("%+v", e.EngagementRow)
+	if e.State != sow.Active || e.Versions[0].State != sow.AmendmentProposed || !slices.Contains(e.Waiting, agreement.WaitApprove) || e.Versions[0].ReviewEnds == 0 {
+		t.Fatalf("%+v", e.Row)
 	}
 	c, err := w.owner.CompareSoW(e.ID, inForce.Digest(), am.Digest)
 	if err != nil || !c.Instruments || len(c.Changes) != 3 || c.Changes[0].Path != `price.rates["explainer-package"].per_task` || c.Changes[0].Kind != sow.ChangeMoney {
@@ -303,7 +304,7 @@ func TestTheWalk(t *testing.T) {
 	if e.Versions[0].Outcome != "denied" || len(e.Waiting) != 0 {
 		t.Fatalf("%+v", e.Versions[0])
 	}
-	w.signSoW(approvals.CodeNotOpen, e.ID, am.Digest, "approve")
+	w.signSoW(agreement.CodeNotOpen, e.ID, am.Digest, "approve")
 
 	// A better one comes, and is approved.
 	fair := signAs(t, amended(t, inForce, `"per_task":4200000`, `"per_task":4300000`, `"version":1,"volume"`, `"version":2,"volume"`), sow.Provider, "owner/inkwell")
@@ -311,9 +312,9 @@ func TestTheWalk(t *testing.T) {
 	w.signSoW(approvals.OutcomeDone, e.ID, better.Digest, "approve")
 	e = w.engagement(e.ID)
 	if e.Version != 2 || e.Digest != better.Digest || e.State != sow.Active || len(e.Versions) != 3 {
-		t.Fatalf("%+v", e.EngagementRow)
+		t.Fatalf("%+v", e.Row)
 	}
-	if i := slices.IndexFunc(e.Versions, func(x approvals.VersionView) bool { return x.Version == 1 }); e.Versions[i].State != sow.Amended {
+	if i := slices.IndexFunc(e.Versions, func(x agreement.VersionView) bool { return x.Version == 1 }); e.Versions[i].State != sow.Amended {
 		t.Fatalf("%+v", e.Versions[i])
 	}
 	// A lower version is refused.
@@ -330,14 +331,14 @@ func TestTheWalk(t *testing.T) {
 	record := settlement(`"lines":[{"meter":"items","unit":"package","count":1,"per":1,"per_unit":4300000,"amount":4300000}],`, "4730001", "430001")
 	settled := w.brought(record)
 	e = w.engagement(e.ID)
-	i := slices.IndexFunc(e.Records, func(r approvals.RecordView) bool { return r.SHA256 == settled.SHA256 })
-	if i < 0 || e.Records[i].Dispute != "operator_fee_arithmetic" || !slices.Contains(e.Waiting, approvals.WaitDispute) {
+	i := slices.IndexFunc(e.Records, func(r agreement.RecordView) bool { return r.SHA256 == settled.SHA256 })
+	if i < 0 || e.Records[i].Dispute != "operator_fee_arithmetic" || !slices.Contains(e.Waiting, agreement.WaitDispute) {
 		t.Fatalf("%+v", e.Records)
 	}
 	w.act("dispute_cites_nothing", approvals.ActAsk{Engagement: e.ID, Digest: e.Digest, Kind: sow.Dispute, Disputed: &sow.Disputed{Amount: 1, Currency: "XCR"}})
 	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: e.ID, Digest: e.Digest, Kind: sow.Dispute, Disputed: &sow.Disputed{Amount: 1, Currency: "XCR"}, Cites: []string{settled.SHA256}})
 	e = w.engagement(e.ID)
-	if len(e.Disputed) != 1 || e.Disputed[0].Fallback != "escalate_to_owners" || slices.Contains(e.Waiting, approvals.WaitDispute) {
+	if len(e.Disputed) != 1 || e.Disputed[0].Fallback != "escalate_to_owners" || slices.Contains(e.Waiting, agreement.WaitDispute) {
 		t.Fatalf("%+v", e.Disputed)
 	}
 
@@ -358,14 +359,14 @@ func TestTheWalk(t *testing.T) {
 
 	// It is ended, for convenience, and ends when the notice has.
 	w.act(approvals.OutcomeDone, approvals.ActAsk{Engagement: e.ID, Digest: e.Digest, Kind: sow.Termination, Ground: "convenience"})
-	if e = w.engagement(e.ID); e.State != sow.Active || !slices.ContainsFunc(e.Reminders, func(r approvals.Reminder) bool { return r.Kind == approvals.RemindNotice }) {
+	if e = w.engagement(e.ID); e.State != sow.Active || !slices.ContainsFunc(e.Reminders, func(r agreement.Reminder) bool { return r.Kind == agreement.RemindNotice }) {
 		t.Fatalf("%s %+v", e.State, e.Reminders)
 	}
 	w.clock.pass(25 * time.Hour)
 	if e = w.engagement(e.ID); e.State != sow.Terminated {
 		t.Fatalf("%s", e.State)
 	}
-	w.signSoW(approvals.CodeNotOpen, e.ID, better.Digest, "approve")
+	w.signSoW(agreement.CodeNotOpen, e.ID, better.Digest, "approve")
 	log, err := w.owner.VerifyLog(ctx)
 	if err != nil || !log.OK {
 		t.Fatalf("%+v, %v", log, err)

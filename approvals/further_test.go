@@ -21,7 +21,27 @@ type porter struct {
 	mu     sync.Mutex
 	open   map[int64]string
 	closed []string
+	fallen map[int64]bool
 	fails  error
+}
+
+// served is one socket of a porter.
+type served struct {
+	p  *porter
+	id int64
+}
+
+func (s served) Stands() bool {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	return !s.p.fallen[s.id]
+}
+
+func (s served) Stop(removed bool) {
+	s.p.mu.Lock()
+	defer s.p.mu.Unlock()
+	delete(s.p.open, s.id)
+	s.p.closed = append(s.p.closed, fmt.Sprint(s.id, removed))
 }
 
 type codedError struct{}
@@ -29,7 +49,7 @@ type codedError struct{}
 func (codedError) Error() string { return "as the test wants it" }
 func (codedError) Coded() string { return "socket_in_use" }
 
-func (p *porter) serve(id int64, path string) (func(bool), error) {
+func (p *porter) serve(id int64, path string) (approvals.ServedSocket, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.fails != nil {
@@ -39,13 +59,11 @@ func (p *porter) serve(id int64, path string) (func(bool), error) {
 		return nil, errors.New("served twice")
 	}
 	p.open[id] = path
-	return func(removed bool) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		delete(p.open, id)
-		p.closed = append(p.closed, fmt.Sprint(id, removed))
-	}, nil
+	delete(p.fallen, id)
+	return served{p, id}, nil
 }
+
+func (p *porter) set(f func(*porter)) { p.mu.Lock(); f(p); p.mu.Unlock() }
 
 func (p *porter) now() (open []int64, closed []string) {
 	p.mu.Lock()
@@ -68,7 +86,7 @@ func TestSockets(t *testing.T) {
 	w.create()
 	add := func(user, path, want string) {
 		t.Helper()
-		if out, err := w.owner.AddSocket(ctx, user, path); err != nil || out.Code != want {
+		if out, err := w.owner.AddSocket(ctx, approvals.FurtherUser{User: user, Path: path}); err != nil || out.Code != want {
 			t.Fatalf("add %q %q: %+v, %v; want %s", user, path, out, err, want)
 		}
 	}
@@ -105,6 +123,23 @@ func TestSockets(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 
+	// One that is cleared away, with its folder, is made again; where it cannot be, the owner is told, and it is tried again.
+	p.set(func(p *porter) { p.fallen = map[int64]bool{1001: true} })
+	w.desk.Tick(ctx)
+	served(1001, 1002)
+	if _, closed := p.now(); !slices.Equal(closed, []string{"1001 false"}) {
+		t.Errorf("closed %v", closed)
+	}
+	p.set(func(p *porter) { p.fallen[1002], p.fails = true, codedError{} })
+	w.desk.Tick(ctx)
+	served(1001)
+	if list := w.owner.Sockets(); !list[0].Served || list[1].Served || list[1].Trouble != "socket_in_use" {
+		t.Errorf("%+v", list)
+	}
+	p.set(func(p *porter) { p.closed, p.fails = nil, nil })
+	w.desk.Tick(ctx)
+	served(1001, 1002)
+
 	// Over a lock they go on, so that who asks is told why nobody answers; removing needs no unlocked vault.
 	if err := w.owner.Lock(ctx, "asked"); err != nil {
 		t.Fatal(err)
@@ -129,16 +164,12 @@ func TestSockets(t *testing.T) {
 	if list := w.owner.Sockets(); len(list) != 1 || list[0].Served {
 		t.Errorf("%+v", list)
 	}
-	p.mu.Lock()
-	p.fails = codedError{}
-	p.mu.Unlock()
+	p.set(func(p *porter) { p.fails = codedError{} })
 	w.unlock()
 	if list := w.owner.Sockets(); len(list) != 1 || list[0].Served || list[0].Trouble != "socket_in_use" {
 		t.Errorf("%+v", list)
 	}
-	p.mu.Lock()
-	p.fails = nil
-	p.mu.Unlock()
+	p.set(func(p *porter) { p.fails = nil })
 	w.desk.Tick(ctx)
 	served(1002)
 	if list := w.owner.Sockets(); !list[0].Served || list[0].Trouble != "" {

@@ -22,6 +22,7 @@ import (
 	"vault/approvals/store"
 	"vault/custody"
 	"vault/derive/envelope"
+	"vault/internal/quickkdf"
 	"vault/sign"
 )
 
@@ -48,15 +49,6 @@ func (c *testClock) BootID() string { return "test-boot" }
 func (c *testClock) pass(d time.Duration) {
 	c.wall.Add(d.Milliseconds())
 	c.boot.Add(d.Milliseconds())
-}
-
-// cheapKDF stands in for Argon2id.
-type cheapKDF struct{}
-
-func (cheapKDF) Derive(_ context.Context, _ custody.Params, pass []byte, salt [16]byte, out *custody.Secret) error {
-	sum := sha256.Sum256(append(salt[:], pass...))
-	copy(out.Bytes(), sum[:])
-	return nil
 }
 
 // typist is the owner at the secret window.
@@ -160,7 +152,7 @@ func (l *launcher) Launch(context.Context) (approvals.KeyProcess, error) {
 	c := sign.Config{
 		Custody: custody.Config{
 			Dir: l.dir, Rand: rand.Reader, Now: func() time.Time { return time.UnixMilli(l.clock.Now()) },
-			KDF: cheapKDF{}, Evidence: []string{store.FileName},
+			KDF: quickkdf.KDF{}, Evidence: []string{store.FileName},
 		},
 		Clock:  l.clock,
 		Window: func(context.Context, keys.Surface) (sign.Window, error) { w := l.owner; return &w, nil },
@@ -188,7 +180,7 @@ type world struct {
 	agents approvals.Agents
 	await  time.Duration
 	peer   approvals.Peer // of who asks to be paired; zero is the usual one
-	serve  func(userID int64, path string) (stop func(removed bool), err error)
+	serve  func(userID int64, path string) (approvals.ServedSocket, error)
 	uid    *int64 // of the programs that pair; nil: 1000
 
 	languages sow.Languages

@@ -221,8 +221,8 @@ type MintOwner interface {
 	// CodeDelegateSummary, CodeUnknownDomain, CodeDelegateIssuer, CodeDelegateSignature, CodeDelegateExists.
 	ImportDelegate(ctx context.Context, raw []byte) (DelegateView, error)
 	// AdmitDelegate lets a suspended delegate be used here for a number of mints, 1 to its maxMints, confirmed by
-	// passkey: how many were minted elsewhere is not known.
-	AdmitDelegate(ctx context.Context, hash string, mints int64) (Outcome, error)
+	// passkey: how many were minted elsewhere is not known. Name is the owner's for its bot, or empty, as in DelegateForm.
+	AdmitDelegate(ctx context.Context, hash string, mints int64, name string) (Outcome, error)
 	// PauseDelegate stops mints and signatures at once, durably, by click.
 	PauseDelegate(ctx context.Context, hash string) error
 	// ResumeDelegate ends a pause, confirmed by passkey.

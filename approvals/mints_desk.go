@@ -189,6 +189,14 @@ func (d *Desk) delegateOpen(hash string) (*delegateRow, *Refusal) {
 	return row, nil
 }
 
+// over refuses for a capability whose own window has ended.
+func over(w envelope.Window, now int64) *Refusal {
+	if w.NotAfter.Set && now > w.NotAfter.N {
+		return bounded(CodeMintExpired, "timeWindow", w.NotAfter, now)
+	}
+	return nil
+}
+
 // boundsHeld says whether mint material of a domain never left this vault, as far as it knows; the caller holds mu.
 func (d *Desk) boundsHeld(domain string) bool {
 	return d.led.state.Exported(domain) == 0 && !slices.Contains(d.public.Exported, domain)
@@ -274,6 +282,9 @@ func (d *Desk) mintRequest(ctx context.Context, q *mintAsked) (json.RawMessage, 
 		if reused != nil {
 			return nil, reused
 		}
+		if refusal := over(q.request.Fields().Window, now); refusal != nil {
+			return nil, refusal // its key could sign nothing
+		}
 		env, err := verified.ActionEnvelope(domain.projection.Info())
 		if err != nil {
 			return nil, refuseWith(CodeMalformed, err.Error())
@@ -351,6 +362,9 @@ func (d *Desk) mintOp(q *mintAsked, row *delegateRow, envelopeHash string, kept 
 		}
 		if refusal != nil {
 			return refusal
+		}
+		if refusal := over(q.request.Fields().Window, d.clock.Now()); refusal != nil {
+			return refusal // while it waited its turn
 		}
 		st, _ := d.led.state.Delegate(hash)
 		client := d.led.clients[q.client]
@@ -625,13 +639,13 @@ func (d *Desk) understandUse(ctx context.Context, u *mintUse) *Refusal {
 		return bounded(CodeContradiction, c[0].Member, c[0].Envelope, c[0].Payload)
 	}
 	w := u.request.Fields().Window
-	switch {
-	case w.NotBefore.Set && now < w.NotBefore.N:
+	if w.NotBefore.Set && now < w.NotBefore.N {
 		r := bounded(CodeMintNotYet, "timeWindow", w.NotBefore, now)
 		r.RetryAfterMS = w.NotBefore.N - now
 		return r
-	case w.NotAfter.Set && now > w.NotAfter.N:
-		return bounded(CodeMintExpired, "timeWindow", w.NotAfter, now)
+	}
+	if refusal := over(w, now); refusal != nil {
+		return refusal
 	}
 	sum := p.Digest()
 	u.digest, u.domain, u.envelope = "0x"+hex.EncodeToString(sum[:]), env.DomainHash(), env.Hash()

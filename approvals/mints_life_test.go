@@ -2,6 +2,7 @@ package approvals_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -99,7 +100,7 @@ func TestPauseResumeRevoke(t *testing.T) {
 	if out, err := w.owner.ResumeDelegate(ctx, hash); err != nil || out.Code != approvals.CodeDelegateEnded {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if out, err := w.owner.AdmitDelegate(ctx, hash, 1); err != nil || out.Code != approvals.CodeDelegateExists {
+	if out, err := w.owner.AdmitDelegate(ctx, hash, 1, ""); err != nil || out.Code != approvals.CodeDelegateExists {
 		t.Errorf("%+v, %v", out, err)
 	}
 	if _, err := w.owner.ImportDelegate(ctx, raw); code(err) != approvals.CodeDelegateExists {
@@ -213,6 +214,40 @@ func TestDelegateTimes(t *testing.T) {
 		w.clock.pass(time.Second)
 		if _, err := b.use("late", got.Mint, []byte(mintPayload)); code(err) != approvals.CodeMintExpired {
 			t.Error(err)
+		}
+	})
+	t.Run("asked for when it is over already", func(t *testing.T) {
+		w, b := mintWorld(t)
+		raw := w.issue(w.form(b))
+		request := b.request(t, raw, "n", func(f *envelope.RequestFields) {
+			f.Window = envelope.Window{NotBefore: envelope.Some(w.clock.Now() - 500), NotAfter: envelope.Some(w.clock.Now() + 1000)}
+		})
+		w.clock.pass(2 * time.Second)
+		_, err := b.mint(request)
+		var r *approvals.Refusal
+		if !errors.As(err, &r) || r.Code != approvals.CodeMintExpired || !strings.Contains(string(r.Data), `"bound":"timeWindow"`) {
+			t.Errorf("%v", err)
+		}
+		if v := w.delegate(hashOf(t, raw)); v.Minted != 0 || w.entries("capability.minted") != 0 {
+			t.Errorf("spent: %+v", v)
+		}
+		// The nonce is still free.
+		got, err := b.mint(b.request(t, raw, "n", nil))
+		if err != nil || got.MintsLeft != 2 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+	t.Run("minted in time, asked for again when it is over", func(t *testing.T) {
+		w, b := mintWorld(t)
+		raw := w.issue(w.form(b))
+		request := b.request(t, raw, "n", func(f *envelope.RequestFields) { f.Window.NotAfter = envelope.Some(w.clock.Now() + 1000) })
+		first, err := b.mint(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.clock.pass(2 * time.Second)
+		if again, err := b.mint(request); err != nil || string(again.Record) != string(first.Record) || again.MintsLeft != 2 {
+			t.Errorf("%+v, %v", again, err)
 		}
 	})
 	t.Run("long over", func(t *testing.T) {
@@ -365,11 +400,17 @@ func suspended(t *testing.T, w *world, raw []byte, seed [32]byte) {
 	if _, err := b.mint(b.request(t, raw, "n", nil)); code(err) != approvals.CodeDelegateSuspended {
 		t.Error(err)
 	}
-	if out, err := w.owner.AdmitDelegate(ctx, hash, 4); err != nil || out.Code != approvals.CodeNoMintsLeft {
+	if out, err := w.owner.AdmitDelegate(ctx, hash, 4, ""); err != nil || out.Code != approvals.CodeNoMintsLeft {
 		t.Errorf("%+v, %v", out, err)
 	}
-	if out, err := w.owner.AdmitDelegate(ctx, hash, 1); err != nil || out.Code != approvals.OutcomeDone {
+	if out, err := w.owner.AdmitDelegate(ctx, hash, 1, "of\nbefore"); err != nil || out.Code != approvals.OutcomeName {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if out, err := w.owner.AdmitDelegate(ctx, hash, 1, " of before "); err != nil || out.Code != approvals.OutcomeDone {
 		t.Fatalf("%+v, %v", out, err)
+	}
+	if v := w.delegate(hash); v.Name != "of before" || v.Mints != 1 {
+		t.Errorf("%+v", v)
 	}
 	if _, err := b.mint(b.request(t, raw, "n", nil)); err != nil {
 		t.Error(err)

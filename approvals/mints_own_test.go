@@ -144,7 +144,7 @@ func TestSuspendedIsRemoved(t *testing.T) {
 		if _, err := w.owner.RevokeDelegate(ctx, hash); code(err) != approvals.CodeUnknownDelegate {
 			t.Error(err)
 		}
-		if out, err := w.owner.AdmitDelegate(ctx, hash, 1); err != nil || out.Code != approvals.CodeUnknownDelegate {
+		if out, err := w.owner.AdmitDelegate(ctx, hash, 1, ""); err != nil || out.Code != approvals.CodeUnknownDelegate {
 			t.Errorf("%+v, %v", out, err)
 		}
 		w.stop()

@@ -373,8 +373,9 @@ func (v ownerView) ImportDelegate(_ context.Context, raw []byte) (DelegateView, 
 }
 
 // AdmitDelegate implements [MintOwner].
-func (v ownerView) AdmitDelegate(ctx context.Context, hash string, mints int64) (Outcome, error) {
+func (v ownerView) AdmitDelegate(ctx context.Context, hash string, mints int64, name string) (Outcome, error) {
 	d := v.d
+	name = strings.TrimSpace(name)
 	d.mu.Lock()
 	row := d.led.delegates[hash]
 	_, known := d.led.state.Delegate(hash)
@@ -386,9 +387,11 @@ func (v ownerView) AdmitDelegate(ctx context.Context, hash string, mints int64) 
 		return Outcome{Code: CodeDelegateExists}, nil
 	case mints < 1 || mints > row.fields.MaxMints:
 		return Outcome{Code: CodeNoMintsLeft}, nil
+	case name != "" && !nameOK(name):
+		return Outcome{Code: OutcomeName}, nil
 	}
 	c := &behind{}
-	out, err := outcomeOf(d.confirmed(ctx, "admit", "", c, d.delegatePermitOp(row.parsed, mints, "", false, true, c)))
+	out, err := outcomeOf(d.confirmed(ctx, "admit", "", c, d.delegatePermitOp(row.parsed, mints, name, false, true, c)))
 	if out.Code == OutcomeDone {
 		out.Delegate = hash
 	}

@@ -18,7 +18,7 @@ var mintWords = map[string][2]string{
 	CodeMintsSpent:     {"All keys that may be minted under the delegate are minted.", "Ask the owner for another delegate."},
 	CodeUnknownMint:    {"The vault knows no such capability of this bot.", "Check the id."},
 	CodeMintUsesSpent:  {"All uses of this capability are spent.", "Have another one minted."},
-	CodeMintExpired:    {"The capability's window has ended.", "Have another one minted."},
+	CodeMintExpired:    {"The capability's window has ended.", "Ask for one with a later end."},
 	CodeMintNotYet:     {"The capability's window has not begun.", "Ask again when it has."},
 	CodeContradiction:  {"The payload says something else than the capability allows. Nothing was signed.", "Send a payload that fits, or have another capability minted."},
 	CodeNoMintsLeft:    {"That is no number of keys that this delegate can make.", "Take a number from 1 to the delegate's own."},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"vault/approvals/agreement"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
 	"vault/approvals/permit"
@@ -100,17 +101,17 @@ type Item struct {
 	ID        string
 	Kind      ItemKind
 	Agent     string
-	Operation string  // action: operation of the envelope, hostile text
-	Resource  string  // action: first resource, hostile text
-	Since     int64   // milliseconds since epoch
-	Until     int64   // end of the request, or 0
-	Merged    int     // how many equal requests this row stands for, at least 1
-	Next      bool    // the one that can be opened now
-	Note      string  // code of a remark, e.g. "locked", or empty
-	Session   string  // moment, note: the client's session, hostile text
-	Stem      string  // moment: its question, hostile text
-	Reason    string  // note: why it is only one, see [NoteSheet]
-	Wants     Waiting // sow: what waits; ID is the engagement's, Stem its identifier
+	Operation string            // action: operation of the envelope, hostile text
+	Resource  string            // action: first resource, hostile text
+	Since     int64             // milliseconds since epoch
+	Until     int64             // end of the request, or 0
+	Merged    int               // how many equal requests this row stands for, at least 1
+	Next      bool              // the one that can be opened now
+	Note      string            // code of a remark, e.g. "locked", or empty
+	Session   string            // moment, note: the client's session, hostile text
+	Stem      string            // moment: its question, hostile text
+	Reason    string            // note: why it is only one, see [NoteSheet]
+	Wants     agreement.Waiting // sow: what waits; ID is the engagement's, Stem its identifier
 }
 
 // Sheet is everything that is shown for one decision. Digest names it: what is approved is this digest.
@@ -287,9 +288,16 @@ type Decision struct {
 	// Confirm asks for a passkey for an approval, a resolution or a decline whatever the policy says; without one
 	// the outcome is "no_passkey". A block is not confirmed so. For surfaces on which any program of the account can press the keys.
 	Confirm bool
-	// Elsewhere says that any program of the account can have asked for this, over a socket: what stays unanswered of it does
-	// not cool down what the owner asks for.
+	// Elsewhere says that any program of the account can have asked for this, over a socket: what no passkey answers of it,
+	// twice in a row, cools down what is asked for there, five minutes, and not what the owner asks for.
 	Elsewhere bool
+}
+
+// FurtherUser is who gets a socket, and where.
+type FurtherUser struct {
+	User      string // an account's name or number
+	Path      string // or empty: where one is made usually
+	Elsewhere bool   // as in [Decision]
 }
 
 // Outcome is what came of a decision. Where it waited for a passkey and nothing was done, Code is the
@@ -535,10 +543,9 @@ type Owner interface {
 	ExportCard(ctx context.Context) ([]byte, Outcome, error)
 	// Sockets are the sockets for further users of this machine, by user id.
 	Sockets() []SocketView
-	// AddSocket opens one for a user, an account's name or number, on a path, or where one is made usually for "". A
-	// passkey confirms it, always; it may ask, and decides nothing. Outcome.Code beside those of a ceremony:
+	// AddSocket opens one. A passkey confirms it, always; it may ask, and decides nothing. Outcome.Code beside those of a ceremony:
 	// "unknown_user", "own_user" (the vault's own), "twice" (there is one), "too_many" (8), "socket_path_invalid".
-	AddSocket(ctx context.Context, user, path string) (Outcome, error)
+	AddSocket(ctx context.Context, f FurtherUser) (Outcome, error)
 	// RemoveSocket closes it at once, also while the vault is locked: the calls on it are over when this returns. The
 	// programs that were paired over it stay paired, and reach nothing until there is a socket for their user again.
 	RemoveSocket(ctx context.Context, userID int64) error
@@ -553,4 +560,5 @@ type Owner interface {
 	ClickRates(since int64) ([]ClickRate, error)
 
 	SoWOwner
+	LanguageOwner
 }

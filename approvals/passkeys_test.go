@@ -2,6 +2,7 @@ package approvals_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -565,25 +566,73 @@ func TestCeremonyForWhatIsGone(t *testing.T) {
 	w.card()
 }
 
-// Pages that somebody asks for over the folder's socket and leaves unanswered cool down that, and not the owner.
+// Pages that somebody asks for over the folder's socket, and that no passkey answers, cool down what is asked for there:
+// also where the owner went back from them, or whoever asked has gone. The owner is not cooled down.
 func TestUnansweredElsewhere(t *testing.T) {
-	w, b, _, s := askedUnderEvery(t)
-	b.set(func(b *browser) { b.ends = "page_closed" })
-	elsewhere := func() string {
-		t.Helper()
-		out, err := w.owner.Decide(context.Background(), approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove, Confirm: true, Elsewhere: true})
-		if err != nil {
-			t.Fatal(err)
+	for _, how := range []string{"page_closed", "cancelled", "contested"} {
+		for _, asked := range []string{"deciding", "adding a socket"} {
+			t.Run(asked+", "+how, func(t *testing.T) {
+				w, b, _, s := askedUnderEvery(t)
+				ends := func(outcome string) { b.set(func(b *browser) { b.ends = outcome }) }
+				asks := map[string]func(context.Context) (approvals.Outcome, error){
+					"deciding": func(ctx context.Context) (approvals.Outcome, error) {
+						return w.owner.Decide(ctx, approvals.Decision{ID: s.ID, Digest: s.Digest, Verdict: approvals.VerdictApprove, Confirm: true, Elsewhere: true})
+					},
+					"adding a socket": func(ctx context.Context) (approvals.Outcome, error) {
+						return w.owner.AddSocket(ctx, approvals.FurtherUser{User: "1001", Elsewhere: true})
+					},
+				}
+				code := func(asked string) string {
+					t.Helper()
+					out, err := asks[asked](context.Background())
+					if err != nil {
+						t.Fatal(err)
+					}
+					return out.Code
+				}
+				ends(how)
+				if got := code(asked); got != how {
+					t.Fatalf("%s, not %s", got, how)
+				}
+				// Whoever asked next goes away.
+				ends("")
+				waits := make(chan struct{})
+				b.set(func(b *browser) { b.waits = waits })
+				ctx, leave := context.WithCancel(context.Background())
+				left := make(chan string)
+				go func() {
+					out, err := asks[asked](ctx)
+					left <- fmt.Sprint(out.Code, err)
+				}()
+				w.until(approvals.CeremonyNoBrowser)
+				leave()
+				if got := <-left; got != "cancelled<nil>" {
+					t.Fatal(got)
+				}
+				close(waits)
+				b.set(func(b *browser) { b.waits = nil })
+				opened := len(b.opens)
+				if got := code(asked); got != approvals.OutcomeCooling || len(b.opens) != opened {
+					t.Fatalf("%s, %d pages more", got, len(b.opens)-opened)
+				}
+				// The owner is asked, and so is what was not left unanswered.
+				other := "deciding"
+				if asked == other {
+					other = "adding a socket"
+					if out := w.decide(s, approvals.VerdictApprove); out.Code != approvals.OutcomeDone {
+						t.Fatalf("the owner: %+v", out)
+					}
+				}
+				if got := code(other); got != approvals.OutcomeDone {
+					t.Errorf("%s: %s", other, got)
+				}
+				w.clock.pass(5*time.Minute + time.Second)
+				if asked == "adding a socket" {
+					if got := code(asked); got != approvals.OutcomeDone {
+						t.Errorf("when it has cooled down: %s", got)
+					}
+				}
+			})
 		}
-		return out.Code
-	}
-	for _, want := range []string{"page_closed", "page_closed", approvals.OutcomeCooling} {
-		if got := elsewhere(); got != want {
-			t.Fatalf("%s, not %s", got, want)
-		}
-	}
-	b.set(func(b *browser) { b.ends = "" })
-	if out := w.decide(s, approvals.VerdictApprove); out.Code != approvals.OutcomeDone {
-		t.Fatalf("the owner: %+v", out)
 	}
 }

@@ -3,6 +3,7 @@ package approvals
 import (
 	"errors"
 
+	"vault/approvals/agreement"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/moment"
@@ -104,12 +105,12 @@ var words = map[string][2]string{
 	journal.CodeTooManyDelegates: {"The vault holds as many delegates as it may.", "Look at Delegates."},
 	journal.CodeTooManyMints:     {"The vault remembers as many mints as it may.", "Ask the owner to revoke delegates that are not needed."},
 	CodeUnknownEngagement:        {"The vault knows no such engagement, or this client has brought nothing of it.", "Check the engagement's id."},
-	CodeNotUnderstood:            {"The bytes are none of the kinds that can be brought in.", "See the findings, or name the kind."},
-	CodeTooLong:                  {"The document is too long.", "A document has at most 1 MiB."},
-	CodeNoEngagement:             {"It belongs to no engagement that is known here.", "Bring the document first."},
-	CodeNotOpen:                  {"Nothing of the kind can be done with this version now.", "Look at the engagement's state."},
-	CodeNotPinned:                {"The other side's key is not pinned.", "The owner says first whose key it is."},
-	CodeIntentMissing:            {"The agent's own part is missing.", "Sign the intent with the agent's key and bring it."},
+	agreement.CodeNotUnderstood:  {"The bytes are none of the kinds that can be brought in.", "See the findings, or name the kind."},
+	agreement.CodeTooLong:        {"The document is too long.", "A document has at most 1 MiB."},
+	agreement.CodeNoEngagement:   {"It belongs to no engagement that is known here.", "Bring the document first."},
+	agreement.CodeNotOpen:        {"Nothing of the kind can be done with this version now.", "Look at the engagement's state."},
+	agreement.CodeNotPinned:      {"The other side's key is not pinned.", "The owner says first whose key it is."},
+	agreement.CodeIntentMissing:  {"The agent's own part is missing.", "Sign the intent with the agent's key and bring it."},
 
 	// Of the owner's calls.
 	CodeUnknownSeat:      {"There is no such seat.", "Open it first."},

@@ -3,6 +3,7 @@ package approvals
 import (
 	"context"
 	"errors"
+	"maps"
 	"os/user"
 	"strconv"
 	"sync"
@@ -29,6 +30,14 @@ type SocketView struct {
 	Trouble string
 }
 
+// ServedSocket is a socket over which one further user is served.
+type ServedSocket interface {
+	// Stands says whether the socket is still in its place. What clears away old files may have taken it, or its folder.
+	Stands() bool
+	// Stop blocks until no call is under way there. removed says that the owner removed the socket.
+	Stop(removed bool)
+}
+
 // further are the sockets that are served beside the vault's own. They are served from the first unlocking on, when
 // the key process has seen the log that they stand in, and over locks; never while the vault only reads.
 type further struct {
@@ -41,23 +50,23 @@ type further struct {
 type openSocket struct {
 	path    string
 	name    string
-	stop    func(removed bool) // nil where it could not be opened
+	served  ServedSocket // nil where it could not be opened
 	trouble string
 }
 
-// keepSockets opens and closes sockets so that they are those that the log has. It blocks until closed ones take no
-// more calls, so no call of an agent may be the caller.
+// keepSockets opens and closes sockets so that they are those that the log has, each in its place. It blocks until
+// closed ones take no more calls, so no call of an agent may be the caller.
 func (d *Desk) keepSockets() {
 	f := &d.further
 	f.busy.Lock()
 	defer f.busy.Unlock()
-	gone, missing := d.socketsDue()
+	gone, missing := d.socketsDue(d.fallenSockets())
 	for id, s := range gone {
-		if s.stop != nil {
+		if s.served != nil {
 			d.mu.Lock()
 			_, still := d.led.state.Socket(id)
 			d.mu.Unlock()
-			s.stop(!still)
+			s.served.Stop(!still)
 		}
 	}
 	changed := len(gone) > 0
@@ -65,8 +74,8 @@ func (d *Desk) keepSockets() {
 		s := &openSocket{path: path, name: userName(id)}
 		if d.o.SocketServe != nil {
 			var err error
-			if s.stop, err = d.o.SocketServe(id, path); err != nil {
-				s.stop, s.trouble = nil, CodeInternal
+			if s.served, err = d.o.SocketServe(id, path); err != nil {
+				s.served, s.trouble = nil, CodeInternal
 				var coded interface{ Coded() string }
 				if errors.As(err, &coded) {
 					s.trouble = coded.Coded()
@@ -87,8 +96,20 @@ func (d *Desk) keepSockets() {
 	}
 }
 
+// fallenSockets names the users whose sockets are not in their place any more; the caller holds busy.
+func (d *Desk) fallenSockets() map[int64]bool {
+	d.mu.Lock()
+	open := maps.Clone(d.further.open)
+	d.mu.Unlock()
+	fallen := map[int64]bool{}
+	for id, s := range open {
+		fallen[id] = s.served != nil && !s.served.Stands()
+	}
+	return fallen
+}
+
 // socketsDue takes out those that are to be closed, and names those that are to be opened, or tried again.
-func (d *Desk) socketsDue() (gone map[int64]*openSocket, missing map[int64]string) {
+func (d *Desk) socketsDue(fallen map[int64]bool) (gone map[int64]*openSocket, missing map[int64]string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f, log := &d.further, d.led.state
@@ -100,10 +121,10 @@ func (d *Desk) socketsDue() (gone map[int64]*openSocket, missing map[int64]strin
 	}
 	for id, s := range f.open {
 		switch path, ok := missing[id]; {
-		case !ok || path != s.path:
+		case !ok || path != s.path || fallen[id]:
 			gone[id] = s
 			delete(f.open, id)
-		case s.stop != nil || d.o.SocketServe == nil:
+		case s.served != nil || d.o.SocketServe == nil:
 			delete(missing, id)
 		}
 	}
@@ -147,7 +168,7 @@ func (v ownerView) Sockets() []SocketView {
 	for _, s := range d.led.state.Sockets() {
 		x := SocketView{UserID: s.UserID, Path: s.Path, AddedAt: s.AddedAt}
 		if o := d.further.open[s.UserID]; o != nil {
-			x.User, x.Served, x.Trouble = o.name, o.stop != nil, o.trouble
+			x.User, x.Served, x.Trouble = o.name, o.served != nil, o.trouble
 		}
 		out = append(out, x)
 	}
@@ -155,9 +176,9 @@ func (v ownerView) Sockets() []SocketView {
 }
 
 // AddSocket implements [Owner].
-func (v ownerView) AddSocket(ctx context.Context, who, path string) (Outcome, error) {
-	d := v.d
-	id, ok := userID(who)
+func (v ownerView) AddSocket(ctx context.Context, f FurtherUser) (Outcome, error) {
+	d, path := v.d, f.Path
+	id, ok := userID(f.User)
 	if !ok {
 		return Outcome{Code: OutcomeUnknownUser}, nil
 	}
@@ -170,7 +191,7 @@ func (v ownerView) AddSocket(ctx context.Context, who, path string) (Outcome, er
 	if !journal.IsSocketPath(path) {
 		return Outcome{Code: OutcomeSocketPath}, nil
 	}
-	c := &behind{}
+	c := &behind{elsewhere: f.Elsewhere}
 	err := d.confirmed(ctx, "socket", "", c, &op{alone: true, anchor: true, build: func(b *batch) error {
 		a, err := b.add(journal.KindSocketAdded, journal.SocketAdded{UserID: id, Path: path, Confirmation: c.record})
 		if err == nil {

@@ -105,6 +105,9 @@ func runSet(t *testing.T, file string, own bool) int {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !json.Valid(raw) {
+		t.Fatalf("%s is not JSON", file)
+	}
 	var set struct{ Vectors []vector }
 	if err := json.Unmarshal(raw, &set); err != nil || len(set.Vectors) == 0 {
 		return 0 // a file of another shape

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/handshake"
 	"vault/derive/jcs"
 )
@@ -288,7 +289,7 @@ func momentPresent(ctx context.Context, c *conn, a args) (any, error) {
 
 func sowSubmit(ctx context.Context, c *conn, a args) (any, error) {
 	ask := approvals.SoWAsk{
-		RequestID: a.text["request_id"], Session: a.text["session"], Kind: approvals.RecordKind(a.text["kind"]), Document: a.raw["document"],
+		RequestID: a.text["request_id"], Session: a.text["session"], Kind: agreement.RecordKind(a.text["kind"]), Document: a.raw["document"],
 		Move: a.text["move"], Intent: a.text["intent"], IntentKey: a.text["intent_key"],
 	}
 	if raw := a.raw["fill"]; raw != nil {

@@ -3,8 +3,6 @@ package sign
 import (
 	"bytes"
 	"context"
-	"crypto/hkdf"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"math/rand/v2"
@@ -20,6 +18,7 @@ import (
 	"vault/approvals/permit"
 	"vault/custody"
 	"vault/derive/envelope"
+	"vault/internal/quickkdf"
 )
 
 // testClock is a clock that stands.
@@ -51,15 +50,6 @@ func (s *seeded) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.source.Read(p)
-}
-
-// quickKDF stands for the passphrase function, which is slow on purpose.
-type quickKDF struct{}
-
-func (quickKDF) Derive(_ context.Context, _ custody.Params, passphrase []byte, salt [16]byte, out *custody.Secret) error {
-	k, err := hkdf.Key(sha256.New, passphrase, salt[:], "test", out.Len())
-	copy(out.Bytes(), k)
-	return err
 }
 
 // memoryKeyring is a keyring that can be changed behind the vault's back.
@@ -178,7 +168,7 @@ func newDesk(t testing.TB) *desk {
 	}
 	d.config = Config{
 		Custody: custody.Config{
-			Dir: dir, Rand: seed, Now: func() time.Time { return time.UnixMilli(d.clock.Now()) }, Keyring: d.keyring, KDF: quickKDF{},
+			Dir: dir, Rand: seed, Now: func() time.Time { return time.UnixMilli(d.clock.Now()) }, Keyring: d.keyring, KDF: quickkdf.KDF{},
 			Evidence: []string{MarkName},
 		},
 		Clock:  d.clock,

@@ -275,8 +275,20 @@ func (s *Signer) asksFor(client, bot, delegate, nonce, mint, envelopeHash string
 }
 
 func (s *Signer) guardMinted(b journal.CapabilityMinted, a keys.Act) (passed, error) {
-	_, err := s.asksFor(b.Client, b.Bot, b.Delegate, b.Nonce, b.Mint, b.EnvelopeHash, a)
-	return passed{}, err
+	m, err := s.asksFor(b.Client, b.Bot, b.Delegate, b.Nonce, b.Mint, b.EnvelopeHash, a)
+	if err != nil {
+		return passed{}, err
+	}
+	return passed{}, s.notOver(m)
+}
+
+// notOver refuses for a capability whose own window has ended by either clock.
+func (s *Signer) notOver(m *minted) error {
+	w := m.verified.Request().Fields().Window
+	if _, late := s.clock.read(); w.NotAfter.Set && late > w.NotAfter.N {
+		return refuse(keys.CodeMintExpired, "the minted capability's window is over")
+	}
+	return nil
 }
 
 func (s *Signer) guardMintedSigned(b journal.MintedSigned, a keys.Act) (passed, error) {
@@ -285,13 +297,13 @@ func (s *Signer) guardMintedSigned(b journal.MintedSigned, a keys.Act) (passed, 
 		return passed{}, err
 	}
 	f := m.verified.Request().Fields()
-	early, late := s.clock.read()
-	switch {
-	case f.Window.NotBefore.Set && early < f.Window.NotBefore.N:
+	if early, _ := s.clock.read(); f.Window.NotBefore.Set && early < f.Window.NotBefore.N {
 		return passed{}, refuse(keys.CodeMintNotYet, "the minted capability's window has not begun")
-	case f.Window.NotAfter.Set && late > f.Window.NotAfter.N:
-		return passed{}, refuse(keys.CodeMintExpired, "the minted capability's window is over")
-	case b.Use > uint64(f.MaxUses):
+	}
+	if err := s.notOver(m); err != nil {
+		return passed{}, err
+	}
+	if b.Use > uint64(f.MaxUses) {
 		return passed{}, refuse(keys.CodeMintUsesSpent, "the minted key's uses are spent")
 	}
 	payload, err := signable(a.Payload)

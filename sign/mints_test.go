@@ -558,6 +558,18 @@ func TestMintClocks(t *testing.T) {
 			}
 		})
 	}
+	t.Run("asked for when it is over already", func(t *testing.T) {
+		for _, clock := range []struct{ wall, boot int64 }{{61_000, 61_000}, {61_000, 0}, {0, 61_000}} {
+			d, _, _ := mintedOne(t)
+			f := d.fieldsOf() // it ends a minute after it began
+			f.Nonce = "n2"
+			b, act := d.minting(d.request(f))
+			d.clock.set(clock.wall, clock.boot)
+			d.refused(keys.CodeMintExpired, journal.KindCapabilityMinted, b, act)
+			d.clock.set(-clock.wall, -clock.boot)
+			d.must(journal.KindCapabilityMinted, b, act) // the refusal spent neither nonce nor number
+		}
+	})
 	t.Run("not yet", func(t *testing.T) {
 		d := openMint(t)
 		f := d.form()

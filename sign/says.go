@@ -273,8 +273,8 @@ func policySays(now, next permit.Policy) []string {
 		out = append(out, "Until now: "+ruleWords(r))
 	}
 	if now.SoWFloor != next.SoWFloor {
-		out = append(out, "Your signature under agreements, until now: "+floorWords[now.SoWFloor],
-			"Your signature under agreements, afterwards: "+floorWords[next.SoWFloor])
+		out = append(out, "Your signature under agreements, until now: "+permit.FloorWords(now.SoWFloor),
+			"Your signature under agreements, afterwards: "+permit.FloorWords(next.SoWFloor))
 	}
 	for _, c := range next.Ordinary {
 		if slices.Contains(now.Ordinary, c) {
@@ -293,11 +293,6 @@ func policySays(now, next permit.Policy) []string {
 		out = append(out, fmt.Sprintf("Classes that are ordinary no more: %d", gone))
 	}
 	return out
-}
-
-// floorWords are the owner's floors.
-var floorWords = map[string]string{
-	"": "as each document says", "person": "always yours, never an agent’s alone", "agent_then_person": "your agent asks, then you",
 }
 
 func ruleWords(r permit.Rule) string {

@@ -138,13 +138,6 @@ func (s *Signer) document(raw []byte, digest string) (*sow.Document, error) {
 	return d, nil
 }
 
-// engagementOf names the engagement that a document is of.
-func engagementOf(d *sow.Document) string {
-	provider, _ := d.Party(sow.Provider)
-	client, _ := d.Party(sow.Client)
-	return journal.EngagementID(d.ID(), provider.Agent, client.Agent)
-}
-
 // pinned is the owner key of an agent, from a row that the log shows in force and that has its MAC.
 func (s *Signer) pinned(agent string, a keys.Act) (permit.Pin, error) {
 	known, ok := s.state.SoWPin(agent)
@@ -163,7 +156,7 @@ func (s *Signer) pinned(agent string, a keys.Act) (permit.Pin, error) {
 
 // pinnedCounterparty refuses an entry whose counterparty is not the key that is pinned for the other seat's agent.
 func (s *Signer) pinnedCounterparty(b journal.SoWSigned, a keys.Act, d *sow.Document) error {
-	party, _ := d.Party(other(b.Role))
+	party, _ := d.Party(sow.Other(b.Role))
 	pin, err := s.pinned(party.Agent, a)
 	if err != nil {
 		return err
@@ -180,13 +173,6 @@ func pins(b journal.SoWSigned) sow.Pins {
 		return sow.Pins{Provider: b.Counterparty, Client: b.Key}
 	}
 	return sow.Pins{Provider: b.Key, Client: b.Counterparty}
-}
-
-func other(role string) string {
-	if role == sow.Provider {
-		return sow.Client
-	}
-	return sow.Provider
 }
 
 // found is the refusal of a finding.
@@ -214,7 +200,7 @@ func (s *Signer) guardSoW(e journal.Entry, b journal.SoWSigned, a keys.Act) (pas
 	if err != nil {
 		return passed{}, err
 	}
-	if d.ID() != b.SoW || d.Version() != b.Version || engagementOf(d) != b.Engagement {
+	if d.ID() != b.SoW || d.Version() != b.Version || facts.EngagementID(d) != b.Engagement {
 		return passed{}, refuse(codeWrongDocument, "the entry names another identifier, version or engagement than the document has")
 	}
 	if b.Client != "" {
@@ -320,13 +306,13 @@ func (s *Signer) guardInForce(b journal.SoWSigned, a keys.Act, d *sow.Document) 
 // guardSeats holds who sits where: our key on the seat that the entry names, the counterparty's pinned key on the other, never one
 // on both.
 func (s *Signer) guardSeats(b journal.SoWSigned, a keys.Act, d *sow.Document) error {
-	if _, ok := d.Party(other(b.Role)); !ok || d.BlankSeat() {
+	if _, ok := d.Party(sow.Other(b.Role)); !ok || d.BlankSeat() {
 		return refuse("formation_incomplete", "a seat is blank")
 	}
 	if b.Key == b.Counterparty {
 		return refuse(journal.CodeSelfDealing, "one key would sit on both seats")
 	}
-	if b.Agreed != (d.VerifySignatures(pins(b)).Of(other(b.Role)) != nil) {
+	if b.Agreed != (d.VerifySignatures(pins(b)).Of(sow.Other(b.Role)) != nil) {
 		return refuse(codeNotAgreed, "the entry says otherwise about the other seat's signature than the document shows")
 	}
 	if b.Move == journal.MoveComplete {
@@ -386,7 +372,7 @@ func (s *Signer) guardComplete(b journal.SoWSigned, a keys.Act, d *sow.Document)
 		return refuse(journal.CodeOfferClosed, "the offer was not published here")
 	}
 	facts := sow.FormationFacts{
-		Now: s.cfg.Clock.Now(), Pins: sow.Pins{Client: b.Counterparty},
+		Now: s.cfg.Clock.Now(), Pins: sow.Pins{Client: b.Counterparty}, Since: sow.RequestStands(offer, s.cfg.Clock.Now()),
 		Status: sow.OfferStatus{Withdrawn: published.Closed != "", Formed: published.Directed && published.Formed > 0},
 	}
 	if b.By == "passkey" {
@@ -564,7 +550,7 @@ func (s *Signer) guardSoWAct(e journal.Entry, b journal.SoWActSigned, a keys.Act
 	case journal.HashOf(act.Canonical()) != b.ActSHA256, string(f.Kind) != b.Act, f.SoW != b.SoW, f.Version != b.Version, f.Role != b.Role, f.Key != b.Key,
 		err != nil || at > e.At+entryFuture || at < e.At-confirm.MaxLifetime-entryPast:
 		return passed{}, refuse(codeWrongAct, "the entry names another act")
-	case !act.About(d) || engagementOf(d) != b.Engagement:
+	case !act.About(d) || facts.EngagementID(d) != b.Engagement:
 		return passed{}, refuse(codeWrongDocument, "the act is about another document")
 	case (f.Kind == sow.Termination || f.Kind == sow.Dispute) && b.By != "passkey":
 		return passed{}, s.needsPasskey("this act needs a passkey")
@@ -677,7 +663,7 @@ func (s *Signer) sowSays(e journal.Entry, a keys.Act) ([]string, error) {
 // sowLines say what a document is, from its bytes.
 func sowLines(d *sow.Document, role string, seat int64, key, counterparty string) []string {
 	out := []string{fmt.Sprintf("Document: %s, version %d", quoted(d.ID()), d.Version()), "Digest: " + d.Digest()}
-	if p, ok := d.Party(other(role)); ok {
+	if p, ok := d.Party(sow.Other(role)); ok {
 		out = append(out, "With: "+quoted(p.Owner)+", agent "+quoted(p.Agent))
 	}
 	if counterparty != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vault/approvals/facts"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
@@ -127,7 +128,7 @@ func (d *desk) formed(offer *sow.Document, pin keys.Permit, edit func(*sow.Fill)
 	}
 	_, provider := samplekey.Of(d.t, "owner/inkwell")
 	return journal.SoWSigned{
-		Engagement: engagementOf(doc), Move: journal.MoveCountersign, SoW: doc.ID(), Version: 1, DocumentSHA256: "0x" + doc.Digest(), Role: sow.Client,
+		Engagement: facts.EngagementID(doc), Move: journal.MoveCountersign, SoW: doc.ID(), Version: 1, DocumentSHA256: "0x" + doc.Digest(), Role: sow.Client,
 		Key: d.pub.OwnerKey, Counterparty: provider, Offer: "0x" + offer.Digest(), Authority: string(need), Approval: approval, By: "passkey",
 	}, keys.Act{SoW: &keys.SoWAct{Document: doc.Raw(), Offer: offer.Raw()}, Permits: []keys.Permit{pin}}
 }
@@ -250,7 +251,7 @@ func TestLyingDeskAboutADocument(t *testing.T) {
 		if err != nil || !bytes.Contains(a.SoW.Document, []byte(was)) {
 			panic("the document has no " + was)
 		}
-		a.SoW.Document, b.DocumentSHA256, b.SoW, b.Engagement = d.Raw(), "0x"+d.Digest(), d.ID(), engagementOf(d)
+		a.SoW.Document, b.DocumentSHA256, b.SoW, b.Engagement = d.Raw(), "0x"+d.Digest(), d.ID(), facts.EngagementID(d)
 	}
 	for _, tt := range []struct {
 		name string
@@ -500,7 +501,7 @@ func TestOfferOfOurs(t *testing.T) {
 	d.enrol()
 	publish := func(offer *sow.Document) (journal.SoWSigned, keys.Act) {
 		return journal.SoWSigned{
-			Engagement: engagementOf(offer), Move: journal.MovePublish, SoW: offer.ID(), Version: 1, DocumentSHA256: "0x" + offer.Digest(), Role: sow.Provider,
+			Engagement: facts.EngagementID(offer), Move: journal.MovePublish, SoW: offer.ID(), Version: 1, DocumentSHA256: "0x" + offer.Digest(), Role: sow.Provider,
 			Key: d.pub.OwnerKey, Authority: "person", Directed: offer.Directed(), By: "passkey",
 		}, keys.Act{SoW: &keys.SoWAct{Document: offer.Raw()}}
 	}
@@ -515,7 +516,7 @@ func TestOfferOfOurs(t *testing.T) {
 			t.Fatal(err)
 		}
 		return journal.SoWSigned{
-			Engagement: engagementOf(doc), Move: journal.MoveComplete, SoW: doc.ID(), Version: 1, DocumentSHA256: "0x" + doc.Digest(), Role: sow.Provider,
+			Engagement: facts.EngagementID(doc), Move: journal.MoveComplete, SoW: doc.ID(), Version: 1, DocumentSHA256: "0x" + doc.Digest(), Role: sow.Provider,
 			Key: d.pub.OwnerKey, Counterparty: key, Offer: "0x" + offer.Digest(), Authority: "agent", Agreed: true, By: "offer",
 		}, keys.Act{SoW: &keys.SoWAct{Document: doc.Raw(), Offer: offer.Raw()}}
 	}
@@ -547,6 +548,14 @@ func TestOfferOfOurs(t *testing.T) {
 	b, a = request(offer, "holds-brand-licence")
 	unsigned := keys.Act{SoW: &keys.SoWAct{Document: bare(t, a.SoW.Document).Raw(), Offer: a.SoW.Offer}}
 	d.refused("not_agreed", journal.KindSoWSigned, b, unsigned)
+	// A request stands for the review window: one that starts before that was made up later, or has lapsed.
+	b, a = request(offer, "holds-brand-licence")
+	back := d.clock.Now()
+	d.clock.pass(8 * 24 * 60 * 60_000)
+	d.refused("start_in_the_past", journal.KindSoWSigned, b, a)
+	if back < sow.RequestStands(offer, back) || back >= sow.RequestStands(offer, d.clock.Now()) {
+		t.Error("the window is another")
+	}
 	// Conditions that nobody can check refuse, unless a person completes it.
 	whole := mint(nil)
 	body, act = publish(whole)
@@ -595,7 +604,7 @@ func (d *desk) sowAct(doc *sow.Document, f sow.ActFields) (journal.SoWActSigned,
 		by = "passkey"
 	}
 	return journal.SoWActSigned{
-		Engagement: engagementOf(doc), Act: string(f.Kind), SoW: f.SoW, Version: f.Version, DocumentSHA256: "0x" + f.Document,
+		Engagement: facts.EngagementID(doc), Act: string(f.Kind), SoW: f.SoW, Version: f.Version, DocumentSHA256: "0x" + f.Document,
 		ActSHA256: journal.HashOf(act.Canonical()), Role: f.Role, Key: f.Key, By: by,
 	}, keys.Act{SoW: &keys.SoWAct{Document: doc.Raw(), Act: act.Bytes()}}
 }

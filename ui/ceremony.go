@@ -113,7 +113,7 @@ func (a *asking) course(who string) []parts.Stage {
 	case approvals.CeremonyReady:
 		names[0], more = "Opening the page in your browser", "The page shows this act and nothing else."
 	case approvals.CeremonyNoBrowser:
-		names[0], more = "No browser could be opened", "Copy the link and open it on this computer. It works once"+a.until()+"."
+		names[0], more = "No browser has opened it yet", "Where none does, copy the link and open it on this computer. It works once"+a.until()+"."
 	case approvals.CeremonyCompare:
 		names[0], more = "Compare six digits", "This system does not tell whose the page is. The page shows digits too."
 	case approvals.CeremonyOpened, approvals.CeremonyAsking:

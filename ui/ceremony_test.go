@@ -191,7 +191,7 @@ func TestWayBackStaysAtDoubleSize(t *testing.T) {
 func TestLinkIsCopiedWhereNoBrowserOpens(t *testing.T) {
 	p := newPause(t, fakedesk.DecidingByPasskey())
 	w := p.toConfirm("m1", "Share dates only", approvals.CeremonyNoBrowser)
-	contains(t, w.Canvas().Content(), "No browser could be opened")
+	contains(t, w.Canvas().Content(), "No browser has opened it yet")
 	contains(t, w.Canvas().Content(), "ssh -N -L 38611")
 	press(t, w.Canvas().Content(), "Copy link")
 	if got := p.app.Clipboard().Content(); got != fakedesk.Ceremony("m1", approvals.CeremonyNoBrowser).Link {

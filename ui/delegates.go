@@ -36,6 +36,7 @@ type delegatesPage struct {
 	asking   string // "revoke", "resume", "admit", "export" or ""
 	question *question
 	admit    *parts.Field
+	called   *parts.Field // the owner's name for the bot of one that is admitted
 	to       *parts.Field // recipient of mint material
 	form     *delegateForm
 	bringing *bringing
@@ -61,23 +62,41 @@ func (p *delegatesPage) delegate(u *UI) (approvals.DelegateView, bool) {
 
 // follow says which delegate's mints are loaded with the state.
 func (p *delegatesPage) follow(u *UI, hash string, most int) {
-	u.mu.Lock()
-	changed := u.mints.hash != hash || u.mints.most != most
-	u.mints = minted{hash, most}
-	u.mu.Unlock()
-	if changed {
-		u.changed()
-	}
+	u.followMints(minted{hash: hash, most: most, shown: true})
 }
 
 // minted is what of the mints is loaded.
 type minted struct {
-	hash string // "" for the newest delegate's
-	most int
+	hash  string // "" for the newest delegate's
+	most  int
+	shown bool // the page is: on any other, none are
+}
+
+// followMints says what of the mints is loaded from now on, and loads it where it is shown.
+func (u *UI) followMints(of minted) {
+	u.mu.Lock()
+	changed := u.mints != of
+	u.mints = of
+	u.mu.Unlock()
+	if changed && of.shown {
+		u.changed()
+	}
+}
+
+// mintsShown says whether the page is there that shows what was minted.
+func (u *UI) mintsShown(shown bool) {
+	u.mu.Lock()
+	of := u.mints
+	u.mu.Unlock()
+	of.shown = shown
+	u.followMints(of)
 }
 
 // loadMints reads what the page shows of one delegate.
 func (u *UI) loadMints(s *state, of minted) {
+	if !of.shown {
+		return
+	}
 	if of.hash == "" && len(s.Delegates) > 0 {
 		of.hash = s.Delegates[0].Hash
 	}

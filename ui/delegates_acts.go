@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/plain"
 	"vault/ui/look"
 	"vault/ui/parts"
 )
@@ -96,6 +97,11 @@ func (p *delegatesPage) askAdmit(u *UI, q *question, d approvals.DelegateView) {
 	p.admit = parts.NewField("", "", 16)
 	p.admit.Watch(u)
 	typedIn(q, "How many keys may be minted here", "At most "+parts.Number(d.Bounds.MaxMints)+". How many were minted elsewhere is not known here.", 120, p.admit)
+	p.called = parts.NewField("", "support-bot", nameMost)
+	p.called.Watch(u)
+	keys := q.above
+	typedIn(q, "Your name for its bot", "Pages show this name. It may be left empty.", 264, p.called)
+	q.above = parts.Column(12, keys, q.above)
 	number := func() (int64, string) {
 		n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(p.admit.Text), ",", ""), 10, 64)
 		switch {
@@ -103,6 +109,8 @@ func (p *delegatesPage) askAdmit(u *UI, q *question, d approvals.DelegateView) {
 			return 0, ask
 		case n > d.Bounds.MaxMints:
 			return 0, "The delegate itself allows " + parts.Number(d.Bounds.MaxMints) + "."
+		case !plain.One(p.called.Text).Clean():
+			return 0, "The name holds hidden or look-alike letters."
 		}
 		return n, u.mayConfirm()
 	}
@@ -113,10 +121,11 @@ func (p *delegatesPage) askAdmit(u *UI, q *question, d approvals.DelegateView) {
 			return
 		}
 		p.asking = ""
-		u.confirm(func() (approvals.Outcome, error) { return u.owner.AdmitDelegate(u.ctx, d.Hash, n) },
+		name := strings.TrimSpace(p.called.Text)
+		u.confirm(func() (approvals.Outcome, error) { return u.owner.AdmitDelegate(u.ctx, d.Hash, n, name) },
 			&banner{parts.Calm, "check", "The delegate was admitted", "Up to " + plural(n, "key", "keys") + " may be minted under it here."}, nil)
 	})
-	p.admit.OnChanged = func(string) {
+	changed := func(string) {
 		if n, blocked := number(); blocked != "" {
 			yes.Block(blocked)
 		} else {
@@ -125,6 +134,7 @@ func (p *delegatesPage) askAdmit(u *UI, q *question, d approvals.DelegateView) {
 		}
 		q.group.Take(nil)
 	}
+	p.admit.OnChanged, p.called.OnChanged = changed, changed
 	q.add("Leave it as it is", "Nothing is minted under it here.", "", p.shut(u))
 }
 

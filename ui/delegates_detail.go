@@ -168,7 +168,10 @@ func (u *UI) chart(d approvals.DelegateView) fyne.CanvasObject {
 		}
 	}
 	caption := "No signature in " + fmt.Sprint(chartDays) + " days"
-	if most > 0 {
+	switch {
+	case u.state.MintsOf != d.Hash:
+		caption = ""
+	case most > 0:
 		caption = "Signatures a day, most " + parts.Number(most)
 	}
 	today := look.Text(look.Caption, look.Ink3, "today")
@@ -225,7 +228,13 @@ func (p *delegatesPage) minted(u *UI, d approvals.DelegateView) fyne.CanvasObjec
 	if u.state.MintsOf == d.Hash {
 		list = u.state.Mints
 	}
-	if len(list) == 0 {
+	switch {
+	case len(list) > 0:
+	case u.state.MintsOf != d.Hash:
+		return parts.Column(0, append(out, look.Text(look.Small, look.Ink3, "Reading what it minted…"))...)
+	case d.Minted > 0:
+		return parts.Column(0, append(out, look.Text(look.Small, look.Ink2, "What it minted could not be read. Activity and the export of the log have it."))...)
+	default:
 		return parts.Column(0, append(out, parts.Empty("key", "No key was minted yet", "Each one appears here with its bot, what it is for, and how often it signed."))...)
 	}
 	heads := func(names ...string) []fyne.CanvasObject {
@@ -412,20 +421,39 @@ func (p *delegatesPage) bounds(u *UI, d approvals.DelegateView) fyne.CanvasObjec
 	} else {
 		add("While you are away", word("it waits"))
 	}
-	if b.AvatarAddress != "" {
-		add("Avatar", mono(b.AvatarAddress))
-	}
-	if l := b.Legitimacy; l != nil {
-		need := "  may be named in requests"
-		if l.Required {
-			need = "  must be named in requests"
-		}
-		add("Legitimacy", parts.Column(0, look.Para(append(hostile.Runs(look.MonoS.Box(20), look.Ink, l.LegitimacyID), look.Run{Text: need, Style: look.Caption.Box(20), Color: look.Ink3})...),
-			look.Text(look.Caption, look.Ink3, "It says nothing about whether a signature is valid; this vault carries it and does not judge it.")))
-	}
+	list = append(list, carried(gutter, b)...)
 	add("Delegate hash", mono(d.Hash))
 	add("Its own label", mono(d.DelegateID))
 	return parts.Column(0, append(out, parts.Space(0, 12), parts.Column(4, list...))...)
+}
+
+// carried are the lines of what a delegate carries and the vault does not judge.
+func carried(gutter float32, b approvals.DelegateBounds) []fyne.CanvasObject {
+	mono := func(text string) fyne.CanvasObject { return hostile.Inline(look.MonoS.Box(20), look.Ink, text) }
+	var out []fyne.CanvasObject
+	if b.AvatarAddress != "" {
+		out = append(out, parts.Pair(gutter, "Avatar", mono(b.AvatarAddress)))
+	}
+	l := b.Legitimacy
+	if l == nil {
+		return out
+	}
+	need := "  may be named in requests"
+	if l.Required {
+		need = "  must be named in requests"
+	}
+	more := []fyne.CanvasObject{look.Para(append(hostile.Runs(look.MonoS.Box(20), look.Ink, l.LegitimacyID), look.Run{Text: need, Style: look.Caption.Box(20), Color: look.Ink3})...)}
+	if l.PolicyID != "" {
+		more = append(more, hostile.Inline(look.MonoS.Box(20), look.Ink, "policy "+l.PolicyID))
+	}
+	if l.StateVersion != nil {
+		more = append(more, hostile.Inline(look.MonoS.Box(20), look.Ink, fmt.Sprintf("version %d", *l.StateVersion)))
+	}
+	if l.StateHash != "" {
+		more = append(more, hostile.Inline(look.MonoS.Box(20), look.Ink, "state "+l.StateHash))
+	}
+	more = append(more, look.Text(look.Caption, look.Ink3, "It says nothing about whether a signature is valid; this vault carries it and does not judge it."))
+	return append(out, parts.Pair(gutter, "Legitimacy", parts.Column(0, more...)))
 }
 
 func (p *delegatesPage) exportRecord(u *UI, m approvals.MintView) {

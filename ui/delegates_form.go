@@ -30,9 +30,12 @@ const (
 type delegateForm struct {
 	name, operations, resources, tries, bots *parts.Field
 	uses, keys, from, to, begins, ends       *parts.Field
-	domain                                   string // hash
-	policy                                   string // "", or the bot policy that was chosen
+	avatar                                   *parts.Field
+	legit, rules, version, state             *parts.Field // id of a legitimacy record, and what may be said of it
+	domain                                   string       // hash
+	policy                                   string       // "", or the bot policy that was chosen
 	endless, away                            bool
+	named                                    bool                    // every request has to name the legitimacy id
 	plan                                     *approvals.DelegatePlan // what is looked at, or nil while it is typed
 	question                                 *question
 }
@@ -54,6 +57,9 @@ func (p *delegatesPage) issue(u *UI) {
 	f.uses, f.keys = field(firstUses, "", 12), field(firstKeys, "", 12)
 	f.from, f.to = field("0", "", 16), field(firstIndex, "", 16)
 	f.begins = field("", "at once", 24)
+	f.avatar = field("", "none", 64)
+	f.legit, f.rules = field("", "no id", 256), field("", "no policy", 256)
+	f.version, f.state = field("", "any", 16), field("", "any state", 80)
 	f.ends = field(u.opts.Now().UTC().AddDate(0, 0, firstDays).Format(endForm), endForm, 24)
 	if len(u.state.Domains) > 0 {
 		f.domain = u.state.Domains[0].Hash
@@ -154,8 +160,38 @@ func (f *delegateForm) value() (v approvals.DelegateForm, why string, half bool)
 			return v, "An address is 0x and 40 hex digits.", false
 		}
 	}
-	return v, "", false
+	if v.AvatarAddress = strings.TrimSpace(f.avatar.Text); v.AvatarAddress != "" && !envelope.IsAddress(strings.ToLower(v.AvatarAddress)) {
+		return v, "An avatar is an address, 0x and 40 hex digits, or left empty.", false
+	}
+	v.Legitimacy, why = f.legitimacy()
+	return v, why, false
 }
+
+// legitimacy reads what is typed about a legitimacy record, or gives nil where nothing is.
+func (f *delegateForm) legitimacy() (l *approvals.LegitimacyView, why string) {
+	if f.legitimacyID() == "" {
+		return nil, ""
+	}
+	l = &approvals.LegitimacyView{
+		LegitimacyID: f.legitimacyID(), Required: f.named, PolicyID: strings.TrimSpace(f.rules.Text), StateHash: strings.ToLower(strings.TrimSpace(f.state.Text)),
+	}
+	switch {
+	case !plain.One(l.LegitimacyID).Clean() || !plain.One(l.PolicyID).Clean():
+		return nil, "The legitimacy id or its policy holds hidden or look-alike letters."
+	case l.StateHash != "" && !envelope.IsHash(l.StateHash):
+		return nil, "The state of a legitimacy record is 0x and 64 hex digits, or left empty."
+	}
+	if text := strings.TrimSpace(f.version.Text); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 || n > 1<<53-1 {
+			return nil, "The version of a legitimacy record is a whole number from 1, or left empty."
+		}
+		l.StateVersion = &n
+	}
+	return l, ""
+}
+
+func (f *delegateForm) legitimacyID() string { return strings.TrimSpace(f.legit.Text) }
 
 // boundsOf gives what is typed the shape that its sentence is made of.
 func boundsOf(v approvals.DelegateForm) approvals.DelegateBounds {
@@ -174,6 +210,8 @@ var malformedWords = [][2]string{
 	{"actionIndexPolicy", "The action index goes from a whole number to another that is no smaller."},
 	{"maxMints", "The keys are a whole number from 1."},
 	{"maxUsesPerAction", "The uses of each key are a whole number from 1."},
+	{"avatarAddress", "An avatar is an address, 0x and 40 hex digits, or left empty."},
+	{"legitimacyRef", "What is said of the legitimacy record cannot be signed."},
 }
 
 // planned asks the desk what the form would give.
@@ -319,6 +357,13 @@ func (f *delegateForm) fields(u *UI) fyne.CanvasObject {
 	}
 	one := func(o ...fyne.CanvasObject) fyne.CanvasObject { return parts.Row(8, append(o, parts.Spring())...) }
 	lower := func(o fyne.CanvasObject) fyne.CanvasObject { return parts.Pad(4, 0, 0, 0, o) }
+	legitimacy := []fyne.CanvasObject{parts.Size(0, 36, f.legit)}
+	if f.legitimacyID() != "" {
+		legitimacy = append(legitimacy, parts.Space(0, 8), parts.Flow(8, 6,
+			pill("Requests may name it", !f.named, func() { f.named = false }), pill("Every request has to name it", f.named, func() { f.named = true })),
+			parts.Space(0, 8), parts.Row(8, word("policy"), parts.Grow(parts.Size(0, 36, f.rules)), word("version"), parts.Size(84, 36, f.version)),
+			parts.Space(0, 8), parts.Row(8, word("state"), parts.Grow(parts.Size(0, 36, f.state))))
+	}
 	bots[0], end[0] = lower(bots[0]), lower(end[0])
 	list := []fyne.CanvasObject{
 		line("Your name for it", "Pages show this name. It is no part of what is signed.", nil, one(parts.Size(264, 36, f.name))),
@@ -335,6 +380,8 @@ func (f *delegateForm) fields(u *UI) fyne.CanvasObject {
 		line("Ends", endMore, remarks("no_end", "long", "already_over"), end...),
 		line("While away", "Whether it goes on while the screen is locked. While the vault is locked nothing does.", nil, lower(parts.Flow(8, 6,
 			pill("It waits", !f.away, func() { f.away = false }), pill("It goes on", f.away, func() { f.away = true })))),
+		line("Avatar", bounds.Avatar+" It may be left empty.", nil, parts.Size(0, 36, f.avatar)),
+		line("Legitimacy", bounds.Legitimacy+" It may be left empty.", nil, legitimacy...),
 	}
 	return parts.Column(14, list...)
 }
@@ -428,8 +475,9 @@ func (f *delegateForm) review(u *UI) fyne.CanvasObject {
 		parts.Pair(gutter, "Action index", word(parts.Number(b.IndexMin)+" to "+parts.Number(b.IndexMax))),
 		parts.Pair(gutter, "Valid", word(windowWords(b.NotBefore, b.NotAfter))),
 		parts.Pair(gutter, "While you are away", word(away)),
-		parts.Pair(gutter, "Delegate hash", mono(f.plan.Hash)),
 	}
+	list = append(list, carried(gutter, b)...)
+	list = append(list, parts.Pair(gutter, "Delegate hash", mono(f.plan.Hash)))
 	out = append(out, parts.Space(0, 16), parts.Column(4, list...))
 	if u.asking == nil {
 		out = append(out, parts.Space(0, 18), f.question.view(u))

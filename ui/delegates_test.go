@@ -80,6 +80,48 @@ func TestDelegatesPage(t *testing.T) {
 	says(t, s.root(), "12 more")
 }
 
+// What was minted is read while it is shown, and not for any other page.
+func TestMintsAreReadWhereTheyAreShown(t *testing.T) {
+	d := fakedesk.Delegating()
+	s := newStage(t, d)
+	reads := func() int { var n int; d.Set(func(d *fakedesk.Desk) { n = d.Minting.Reads }); return n }
+	change := func(day int64) {
+		d.Set(func(d *fakedesk.Desk) {
+			d.Log = append(d.Log, approvals.Event{Seq: uint64(day), Kind: "vault.unlocked", At: fakedesk.Now.UnixMilli()})
+		})
+	}
+	for day := range int64(3) {
+		change(day)
+	}
+	for _, page := range []string{"Activity", "Agents", "Settings"} {
+		test.Tap(uiwalk.Row(s.root(), page))
+		change(7)
+	}
+	if n := reads(); n != 0 {
+		t.Errorf("%d reads where nothing of it is shown", n)
+	}
+	test.Tap(uiwalk.Row(s.root(), "Delegates"))
+	says(t, s.root(), "Signatures a day, most 31", "thread:customer-123")
+	shown := reads()
+	if shown == 0 {
+		t.Fatal("what is shown was not read")
+	}
+	change(8)
+	if reads() == shown {
+		t.Error("what is shown does not follow")
+	}
+	test.Tap(uiwalk.Row(s.root(), "Inbox"))
+	left := reads()
+	change(9)
+	if n := reads(); n != left {
+		t.Errorf("%d reads after the page was left", n-left)
+	}
+	// What cannot be read is not said to be empty.
+	d.Set(func(d *fakedesk.Desk) { d.Minting.MintsErr = &approvals.Refusal{Code: approvals.CodeStoreFailed} })
+	test.Tap(uiwalk.Row(s.root(), "Delegates"))
+	says(t, s.root(), "What it minted could not be read.")
+}
+
 // What the owner types is what is planned, and the sentence says it while it is typed.
 func TestIssueDelegate(t *testing.T) {
 	s := delegates(t, fakedesk.Delegating())
@@ -108,6 +150,22 @@ func TestIssueDelegate(t *testing.T) {
 	typed(t, s.root(), "4 Dec 2026", "31 Dec 2026")
 	typed(t, s.root(), "at once", "1 Dec 2026, 09:30 UTC")
 	press(t, s.root(), "It goes on")
+	avatar, state := "0x"+strings.Repeat("Cd", 20), "0x"+strings.Repeat("ab", 32)
+	typed(t, s.root(), "none", avatar)
+	if uiwalk.Button(s.root(), "Every request has to name it") != nil {
+		t.Error("what may be said of a legitimacy record is asked for where none is named")
+	}
+	typed(t, s.root(), "no id", "ae-legit-1")
+	press(t, s.root(), "Every request has to name it")
+	typed(t, s.root(), "no policy", "policy-7")
+	for _, f := range uiwalk.All[*parts.Field](s.root()) {
+		if f.PlaceHolder == "any" {
+			f.SetText("4")
+		}
+	}
+	typed(t, s.root(), "any state", strings.ToUpper(state[2:]))
+	says(t, s.root(), "The state of a legitimacy record is 0x and 64 hex digits")
+	typed(t, s.root(), strings.ToUpper(state[2:]), state)
 	says(t, s.root(), "mailer may send-message or close-thread on thread:* or invoice:7, at most 3 times with each key, with up to 1,000 keys, from 1 December 2026, 09:30 UTC until 31 December 2026.")
 	typed(t, s.root(), "thread:customer", "thread:a:b, thread, thread:*, invoice:7, invoice:8")
 	says(t, s.root(), "thread:a:b covered by thread:*", "thread is not covered: a wildcard starts after the colon", "cannot be asked for", "invoice:7 covered by invoice:7", "invoice:8 is not covered")
@@ -115,7 +173,7 @@ func TestIssueDelegate(t *testing.T) {
 		t.Fatal("typing has issued something")
 	}
 	press(t, s.root(), "Look at it whole")
-	says(t, s.root(), "This is what you sign", "0 to 42", "it goes on", fakedesk.LabelsBot)
+	says(t, s.root(), "This is what you sign", "0 to 42", "it goes on", fakedesk.LabelsBot, avatar, "ae-legit-1 must be named in requests", "policy policy-7", "version 4", "state "+state)
 	answers(t, s, "Issue it for mailer")
 	if len(s.desk.Minting.Issued) != 1 {
 		t.Fatalf("issued %d times; calls %q", len(s.desk.Minting.Issued), s.desk.Calls)
@@ -125,8 +183,11 @@ func TestIssueDelegate(t *testing.T) {
 	from, until := time.Date(2026, 12, 1, 9, 30, 0, 0, time.UTC).UnixMilli(), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()-1
 	if got.Name != "mailer" || !got.WhileAway || !slices.Equal(b.Operations, []string{"send-message", "close-thread"}) || !slices.Equal(b.Resources, []string{"thread:*", "invoice:7"}) ||
 		b.BotPolicy != envelope.BotSet || !slices.Equal(b.Bots, []string{fakedesk.SupportBot, fakedesk.LabelsBot}) || b.IndexMin != 0 || b.IndexMax != 42 ||
-		b.MaxMints != 1000 || b.MaxUsesPerAction != 3 || *b.NotBefore != from || *b.NotAfter != until || b.Domain.Hash != s.desk.Doms[0].Hash {
+		b.MaxMints != 1000 || b.MaxUsesPerAction != 3 || *b.NotBefore != from || *b.NotAfter != until || b.Domain.Hash != s.desk.Doms[0].Hash || b.AvatarAddress != avatar {
 		t.Errorf("issued %+v", got)
+	}
+	if l := b.Legitimacy; l == nil || l.LegitimacyID != "ae-legit-1" || !l.Required || l.PolicyID != "policy-7" || *l.StateVersion != 4 || l.StateHash != state {
+		t.Errorf("legitimacy %+v", l)
 	}
 	says(t, s.root(), "The delegate was issued")
 }
@@ -150,13 +211,15 @@ func TestIssueRefusesWhatIsWrong(t *testing.T) {
 		{"4 Dec 2026", "soon", "4 Dec 2026", "The end is written like"},
 		{"at once", "yesterday", "", "The beginning is written like"},
 		{"support-bot", "m\u200b", "m", "The name holds hidden"},
+		{"none", "0x12", "", "An avatar is an address"},
+		{"no id", "a\u202eb", "", "holds hidden or look-alike letters"},
 	} {
 		typed(t, s.root(), bad.begins, bad.text)
 		says(t, s.root(), bad.why)
 		if !uiwalk.Button(s.root(), "Look at it whole").Disabled() {
 			t.Errorf("%q is taken", bad.text)
 		}
-		if slices.Contains([]string{"support-bot", "at once"}, bad.begins) {
+		if slices.Contains([]string{"support-bot", "at once", "none", "no id"}, bad.begins) {
 			typed(t, s.root(), bad.begins, bad.back)
 		} else {
 			typed(t, s.root(), bad.text, bad.back)
@@ -235,6 +298,11 @@ func TestDelegateActs(t *testing.T) {
 		}
 	}
 	fields[0].SetText("120")
+	fields[1].SetText("of\u200bbefore")
+	if c := choice(t, s.ui.Window(), "Admit it"); !c.Disabled() {
+		t.Error("a name with hidden letters is taken")
+	}
+	fields[1].SetText("of before ")
 	answers(t, s, "Admit it for 120 keys")
 	test.Tap(uiwalk.Row(s.root(), "support-bot"))
 	press(t, s.root(), "Let mint material out")
@@ -250,7 +318,7 @@ func TestDelegateActs(t *testing.T) {
 	typed(t, s.root(), "age1", to)
 	answers(t, s, "Let the mint material of support-ops out")
 	says(t, s.root(), "The mint material was let out, sealed", "/home/owner/mint-material.age")
-	want := []string{"resume delegate " + hash(2), "admit delegate " + hash(3) + " 120", "export mint material " + d.Doms[0].Hash + " " + to}
+	want := []string{"resume delegate " + hash(2), "admit delegate " + hash(3) + " 120 of before", "export mint material " + d.Doms[0].Hash + " " + to}
 	if !slices.Equal(d.Calls, want) {
 		t.Errorf("calls %q, want %q", d.Calls, want)
 	}

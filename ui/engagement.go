@@ -9,6 +9,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
+	"vault/approvals/opened"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/approvals/sow/page/pdf"
@@ -30,14 +32,14 @@ func (p *engagementsPage) detail(u *UI) fyne.CanvasObject {
 	}
 	v := p.one
 	title := "Engagement"
-	if v.Kind == approvals.KindOffer {
+	if v.Kind == agreement.KindOffer {
 		title = "Offer"
 	}
 	buttons := []fyne.CanvasObject{back}
 	if u.opts.Export != nil {
 		buttons = append(buttons, u.button(parts.Plain, "export", "Export the bundle", func() { p.export(u, v.ID) }).Small())
 	}
-	out := []fyne.CanvasObject{head(title, stateWords(v.EngagementRow)+", "+seatWords(v.EngagementRow)+".", buttons...), parts.Space(0, 14)}
+	out := []fyne.CanvasObject{head(title, standing(v.Row), buttons...), parts.Space(0, 14)}
 	out = append(out, p.waiting(u, v)...)
 	if p.asking != nil {
 		out = append(out, p.asking.view(u), parts.Space(0, 16))
@@ -68,7 +70,7 @@ func (p *engagementsPage) detail(u *UI) fyne.CanvasObject {
 }
 
 // waiting is what wants something of the owner, each with one button.
-func (p *engagementsPage) waiting(u *UI, v *approvals.EngagementView) (out []fyne.CanvasObject) {
+func (p *engagementsPage) waiting(u *UI, v *agreement.View) (out []fyne.CanvasObject) {
 	add := func(tone parts.Tone, icon, what, more string, b *parts.Button) {
 		out = append(out, parts.Banner(tone, icon, what, more, b), parts.Space(0, 12))
 	}
@@ -77,15 +79,15 @@ func (p *engagementsPage) waiting(u *UI, v *approvals.EngagementView) (out []fyn
 	}
 	for _, w := range v.Waiting {
 		switch w {
-		case approvals.WaitCountersign, approvals.WaitApprove:
-			add(parts.Calm, "sign", waitingWords[w], "Nothing is signed until you read it and confirm.", read())
-		case approvals.WaitComplete:
-			add(parts.Calm, "sign", waitingWords[w], "The vault could not complete it by itself; the page says why.", read())
-		case approvals.WaitIntent:
-			add(parts.Notice, "clock", waitingWords[w], "The document asks for the agent’s signature first, then for yours. The agent brings it with its next request.", nil)
-		case approvals.WaitConflict:
-			add(parts.Alarm, "warning", waitingWords[w], "Both are kept, and nothing of that version is signed. Say below which one counts.", nil)
-		case approvals.WaitHandle:
+		case agreement.WaitCountersign, agreement.WaitApprove:
+			add(parts.Calm, "sign", opened.Waiting[w], "Nothing is signed until you read it and confirm.", read())
+		case agreement.WaitComplete:
+			add(parts.Calm, "sign", opened.Waiting[w], "The vault could not complete it by itself; the page says why.", read())
+		case agreement.WaitIntent:
+			add(parts.Notice, "clock", opened.Waiting[w], "The document asks for the agent’s signature first, then for yours. The agent brings it with its next request.", nil)
+		case agreement.WaitConflict:
+			add(parts.Alarm, "warning", opened.Waiting[w], "Both are kept, and nothing of that version is signed. Say below which one counts.", nil)
+		case agreement.WaitHandle:
 			for _, h := range v.Rehomed {
 				add(parts.Notice, "warning", "A handle names another key than before", fmt.Sprintf("It was %s and is %s. Nothing is signed until you say that this is right.", short(h.Was), short(h.Is)),
 					u.button(parts.Plain, "", "Compare the keys", func() {
@@ -100,12 +102,12 @@ func (p *engagementsPage) waiting(u *UI, v *approvals.EngagementView) (out []fyn
 					}))
 			}
 		default:
-			add(parts.Notice, "warning", waitingWords[w], "It is listed below.", nil)
+			add(parts.Notice, "warning", opened.Waiting[w], "It is listed below.", nil)
 		}
 	}
 	for _, x := range v.Versions {
-		if x.Conflict && waits(v, approvals.WaitConflict) {
-			out = append(out, parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, "Version "+page.Number(x.Version)+", sha256 "+short(x.Digest))),
+		if x.Conflict && waits(v, agreement.WaitConflict) {
+			out = append(out, parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, "Version "+page.Number(x.Version)+", sha256 "+short(x.Digest)+". "+u.broughtBy(x)+".")),
 				u.button(parts.Plain, "", "This one counts", func() {
 					u.run("", func(ctx context.Context) error { return u.owner.SettleConflict(ctx, v.ID, x.Digest) }, func(error) { p.reload(u, true) })
 				}).Small()), parts.Space(0, 8))
@@ -115,7 +117,7 @@ func (p *engagementsPage) waiting(u *UI, v *approvals.EngagementView) (out []fyn
 }
 
 // facts are the parties with their keys, and how they are known.
-func (p *engagementsPage) facts(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) facts(u *UI, v *agreement.View) fyne.CanvasObject {
 	var boxes []fyne.CanvasObject
 	for _, x := range v.Parties {
 		role := "Provider, does the work"
@@ -208,44 +210,15 @@ func (p *engagementsPage) block(u *UI, key string, blocked bool) {
 	}
 }
 
-// movedWords say what happened at a point of the timeline.
-var movedWords = map[string]string{
-	"imported": "It was brought in", "drafted": "It was drafted", "signed": "Signed", "countersigned": "Countersigned", "agreed": "Agreed: both signatures are there",
-	"active": "In force", "proposed": "A change was proposed", "denied": "The change was denied", "withdrawn": "It was withdrawn", "lapsed": "Its time passed",
-	"approved": "The change was approved", "terminated": "It was ended", "disputed": "An amount was disputed", "reviewed": "It was reviewed", "refused": "It was refused",
-	"completed": "The agreement was completed", "brought": "Something was brought in", "conflict": "Another document claims the same version", "exhausted": "The cap was reached",
-	"countered": "The change was denied; one of your own will follow", "probed": "A trial was recorded", "preauthorised": "An agent was allowed to accept it", "intent": "The agent gave its part",
-	"notice_ends": "The notice ended", "handle_confirmed": "A handle’s new key was confirmed", "grant closed": "Access was closed by hand", "grant open": "Access is said to be open again",
-	"ends": "It ends", "starts": "It comes into force", "published": "It was published", "settled": "One of several documents was said to count",
-}
-
-// aheadWords say what will happen.
-var aheadWords = map[string]string{
-	"lapsed": "The proposed change lapses unanswered", "active": "It comes into force", "terminated": "The notice ends, and with it the engagement", "exhausted": "The cap is reached",
-}
-
-func moved(m approvals.Moved) string {
-	if w, ok := aheadWords[m.What]; ok && m.Due {
-		return w
-	}
-	if w, ok := movedWords[m.What]; ok {
-		return w
-	}
-	if kind, ok := strings.CutPrefix(m.What, "brought "); ok && recordWords[approvals.RecordKind(kind)] != "" {
-		return recordWords[approvals.RecordKind(kind)] + " was brought in"
-	}
-	return strings.ReplaceAll(safe(m.What), "_", " ")
-}
-
 // timeline is a line from the first day to now and on to what lies ahead.
-func (p *engagementsPage) timeline(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) timeline(u *UI, v *agreement.View) fyne.CanvasObject {
 	var list []fyne.CanvasObject
-	point := func(m approvals.Moved, kind parts.Progress, first, last bool) fyne.CanvasObject {
+	point := func(m agreement.Moved, kind parts.Progress, first, last bool) fyne.CanvasObject {
 		style, ink := look.Body, look.Ink
 		if kind == parts.Next {
 			ink = look.Ink2
 		}
-		what := moved(m)
+		what := opened.MovedWords(m)
 		if m.Version > 0 {
 			what += ", version " + page.Number(m.Version)
 		}
@@ -262,14 +235,14 @@ func (p *engagementsPage) timeline(u *UI, v *approvals.EngagementView) fyne.Canv
 		}
 		return parts.Cells(10, []float32{18, 232, 0}, timeMark(kind, first, last), look.Text(look.Small.Box(24), look.Ink2, page.At(m.At)), look.Para(withLine(text, 24)...))
 	}
-	ahead := slices.IndexFunc(v.Timeline, func(m approvals.Moved) bool { return m.Due })
+	ahead := slices.IndexFunc(v.Timeline, func(m agreement.Moved) bool { return m.Due })
 	if ahead < 0 {
 		ahead = len(v.Timeline)
 	}
 	for i, m := range v.Timeline[:ahead] {
 		list = append(list, point(m, parts.Done, i == 0, false))
 	}
-	now := parts.Cells(10, []float32{18, 232, 0}, timeMark(parts.Now, ahead == 0, ahead == len(v.Timeline)), look.Text(look.SmallB.Box(24), look.Ink, "Now"), look.Text(look.Strong.Box(24), look.Ink, stateWords(v.EngagementRow)))
+	now := parts.Cells(10, []float32{18, 232, 0}, timeMark(parts.Now, ahead == 0, ahead == len(v.Timeline)), look.Text(look.SmallB.Box(24), look.Ink, "Now"), look.Text(look.Strong.Box(24), look.Ink, opened.StateWords(v.Row)))
 	list = append(list, now)
 	for i, m := range v.Timeline[ahead:] {
 		list = append(list, point(m, parts.Next, false, i == len(v.Timeline)-ahead-1))
@@ -324,7 +297,7 @@ func timeMark(kind parts.Progress, first, last bool) fyne.CanvasObject {
 }
 
 // versions are the versions with what can be done with the file of each.
-func (p *engagementsPage) versions(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) versions(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, x := range v.Versions {
 		what := "Version " + page.Number(x.Version)
@@ -334,12 +307,12 @@ func (p *engagementsPage) versions(u *UI, v *approvals.EngagementView) fyne.Canv
 		if x.State == sow.AmendmentProposed && x.Outcome == "" {
 			what += ", proposed"
 		}
-		state := outcomeWords(x)
+		state := opened.OutcomeWords(x)
 		if state == "" {
-			row := v.EngagementRow
+			row := v.Row
 			row.State = x.State
 			row.Spent, row.Withdrawn = false, false
-			state = stateWords(row)
+			state = opened.StateWords(row)
 		}
 		if x.Reason != "" {
 			state += " Reason: "
@@ -363,7 +336,7 @@ func (p *engagementsPage) versions(u *UI, v *approvals.EngagementView) fyne.Canv
 	return parts.Lined(rows...)
 }
 
-func (p *engagementsPage) toClose(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) toClose(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, g := range v.ToClose {
 		name := hostile.Runs(look.Strong, look.Ink, g.Grant.Name)
@@ -390,7 +363,7 @@ func (p *engagementsPage) toClose(u *UI, v *approvals.EngagementView) fyne.Canva
 	return parts.Lined(rows...)
 }
 
-func (p *engagementsPage) disputes(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) disputes(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, d := range v.Disputed {
 		by := "They dispute "
@@ -413,7 +386,7 @@ func (p *engagementsPage) disputes(u *UI, v *approvals.EngagementView) fyne.Canv
 	return parts.Lined(rows...)
 }
 
-func (p *engagementsPage) allowed(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) allowed(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, a := range v.Preauthorisations {
 		words := fmt.Sprintf("%s may accept it %s, until %s; %s used.", u.agentName(a.Client), plural(a.Times, "time", "times"), page.At(a.NotAfter), parts.Number(a.Used))
@@ -428,7 +401,7 @@ func (p *engagementsPage) allowed(u *UI, v *approvals.EngagementView) fyne.Canva
 	return parts.Lined(rows...)
 }
 
-func (p *engagementsPage) reviews(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) reviews(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, r := range v.Reviews {
 		what := "They accepted"
@@ -440,10 +413,7 @@ func (p *engagementsPage) reviews(u *UI, v *approvals.EngagementView) fyne.Canva
 		}
 		form := "No manifest was brought: nothing is known of the form."
 		if r.Checked {
-			form = "In form: every named piece arrived as agreed."
-			if n := len(r.Form.Errors()); n > 0 {
-				form = plural(int64(n), "piece was", "pieces were") + " not in the form that was agreed."
-			}
+			form = formWords(r.Form)
 		}
 		text := []look.Run{{Text: what, Style: look.Strong, Color: look.Ink}}
 		if r.Reason != "" {
@@ -455,7 +425,7 @@ func (p *engagementsPage) reviews(u *UI, v *approvals.EngagementView) fyne.Canva
 }
 
 // records are what belongs to the engagement beside its documents.
-func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) records(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for i := len(v.Records) - 1; i >= 0; i-- {
 		r := v.Records[i]
@@ -463,7 +433,7 @@ func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.Canva
 			rows = append(rows, parts.Pad(8, 0, 8, 0, look.Text(look.Small, look.Ink2, plural(int64(i+1), "older one is", "older ones are")+" in the exported bundle.")))
 			break
 		}
-		what := recordWords[r.Kind]
+		what := opened.Records[r.Kind]
 		if what == "" {
 			what = "A record"
 		}
@@ -483,7 +453,7 @@ func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.Canva
 		}
 		list := []fyne.CanvasObject{look.Para(text...)}
 		if r.Dispute != "" {
-			list = append(list, parts.Note("warning", look.Warn, disputeWords(string(r.Dispute))+" It is not recorded as settled, and nothing of it was repaired."))
+			list = append(list, parts.Note("warning", look.Warn, opened.DisputeWords(string(r.Dispute))+" It is not recorded as settled, and nothing of it was repaired."))
 		}
 		if r.Ignored != "" {
 			list = append(list, look.Text(look.Small, look.Ink2, "It does not count: "+safe(r.Ignored)+"."))
@@ -497,7 +467,7 @@ func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.Canva
 			}
 		}
 		act := []fyne.CanvasObject{parts.Spring()}
-		if r.Kind == approvals.RecordProblem && r.Answer != "resolved" {
+		if r.Kind == agreement.RecordProblem && r.Answer != "resolved" {
 			answered := func(answer, said string) func() {
 				return func() {
 					u.run("", func(ctx context.Context) error { return u.owner.AnswerProblem(ctx, v.ID, r.SHA256, answer) }, func(err error) {
@@ -519,8 +489,8 @@ func (p *engagementsPage) records(u *UI, v *approvals.EngagementView) fyne.Canva
 }
 
 // moves are what the owner may do now; each opens the document with it.
-func (p *engagementsPage) moves(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
-	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "preauthorise": "Allow in advance…", "form": "Fill the seat…", "refuse": "Refuse with a reason…"}
+func (p *engagementsPage) moves(u *UI, v *agreement.View) fyne.CanvasObject {
+	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "probe": "Record a trial…", "preauthorise": "Allow in advance…", "form": "Fill the seat…", "refuse": "Refuse with a reason…"}
 	var list []fyne.CanvasObject
 	for _, m := range v.Moves {
 		label, ok := labels[m.What]
@@ -541,7 +511,7 @@ func (p *engagementsPage) moves(u *UI, v *approvals.EngagementView) fyne.CanvasO
 
 // deployed is what the runtimes of this engagement do, where the owner says
 // something else of them than everywhere.
-func (p *engagementsPage) deployed(u *UI, v *approvals.EngagementView) fyne.CanvasObject {
+func (p *engagementsPage) deployed(u *UI, v *agreement.View) fyne.CanvasObject {
 	words, label := "As you said in Settings.", "Say something else for this one"
 	next := &v.Deployment
 	if v.OwnDeployment {
@@ -563,7 +533,7 @@ func (p *engagementsPage) export(u *UI, id string) {
 }
 
 // file writes the page of a version as a file.
-func (p *engagementsPage) file(u *UI, v *approvals.EngagementView, x approvals.VersionView, kind string) {
+func (p *engagementsPage) file(u *UI, v *agreement.View, x agreement.VersionView, kind string) {
 	view := *v
 	u.export(fmt.Sprintf("vault-contract-version-%d.%s", x.Version, kind), "The page was exported", "It shows what the vault showed you, with the digest of the document on every page.",
 		func(context.Context) ([]byte, error) {
@@ -602,7 +572,7 @@ func (u *UI) take(path, how string) {
 				u.rebuild()
 				return
 			}
-			u.deals.bring(u, raw, "", approvals.SoWSource{Kind: how, Name: name})
+			u.deals.bring(u, raw, "", agreement.Source{Kind: how, Name: name})
 		})
 	})
 }

@@ -119,8 +119,8 @@ func clauseLine(title string, body, grade fyne.CanvasObject) fyne.CanvasObject {
 	return parts.Cells(0, []float32{clauseTitle, 0, clauseGrade}, parts.Pad(0, 12, 0, 0, look.Text(look.SmallB.Box(20), look.Ink, title)), body, grade)
 }
 
-// drawPage makes the rows of a page.
-func drawPage(p *page.Page, watch func(*hostile.Block)) *drawn {
+// drawPage makes the rows of a page. Below the remark on its contract language stands what below gives, if it is not nil.
+func drawPage(p *page.Page, watch func(*hostile.Block), below func() fyne.CanvasObject) *drawn {
 	d := &drawn{blocks: map[string]*hostile.Block{}, watch: watch}
 	d.add(func() fyne.CanvasObject {
 		return parts.Pad(0, 0, 16, 0, parts.Equal(12, partyBox(p.Parties[0]), partyBox(p.Parties[1])))
@@ -133,7 +133,13 @@ func drawPage(p *page.Page, watch func(*hostile.Block)) *drawn {
 			later = append(later, n)
 			continue
 		}
-		d.add(func() fyne.CanvasObject { return parts.Pad(0, 0, 8, 0, noticeStrip(n)) })
+		d.add(func() fyne.CanvasObject {
+			strip := noticeStrip(n)
+			if n.Member == "language" && n.Tone == page.Calm && below != nil {
+				strip = parts.Column(6, strip, below())
+			}
+			return parts.Pad(0, 0, 8, 0, strip)
+		})
 	}
 	group := ""
 	for i, c := range p.Clauses {

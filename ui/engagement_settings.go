@@ -6,6 +6,7 @@ import (
 
 	"fyne.io/fyne/v2"
 
+	"vault/approvals/opened"
 	"vault/approvals/plain"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
@@ -13,48 +14,19 @@ import (
 	"vault/ui/parts"
 )
 
-// deploymentClaims are what the owner can say that runtimes do, in groups. What
-// is not known counts as no.
-var deploymentClaims = []struct {
-	group string
-	name  string
-	of    func(*sow.Deployment) *bool
-}{
-	{"Both nodes refuse", "work out of scope", func(d *sow.Deployment) *bool { return &d.Scope }},
-	{"Both nodes refuse", "a task without its inputs", func(d *sow.Deployment) *bool { return &d.Inputs }},
-	{"Both nodes refuse", "delivery out of form", func(d *sow.Deployment) *bool { return &d.DeliverableForm }},
-	{"Both nodes refuse", "revisions beyond the count", func(d *sow.Deployment) *bool { return &d.Revisions }},
-	{"Both nodes refuse", "work past the volume", func(d *sow.Deployment) *bool { return &d.Volume }},
-	{"Both nodes refuse", "work outside the term", func(d *sow.Deployment) *bool { return &d.Term }},
-	{"Both nodes refuse", "a version its owner has not signed", func(d *sow.Deployment) *bool { return &d.ChangeControl }},
-	{"Both nodes refuse", "work after a termination", func(d *sow.Deployment) *bool { return &d.Termination }},
-	{"Your node", "rates against the price, with cap and ceiling", func(d *sow.Deployment) *bool { return &d.Rating }},
-	{"Your node", "refuses any charge where nothing is charged", func(d *sow.Deployment) *bool { return &d.RefusesCharge }},
-	{"Your node", "counts every priced meter itself", func(d *sow.Deployment) *bool { return &d.ClientMeters }},
-	{"Content", "is sealed on the way", func(d *sow.Deployment) *bool { return &d.Sealed }},
-	{"Content", "is deleted when its time is over", func(d *sow.Deployment) *bool { return &d.Retention }},
-	{"Clearing", "holds money in advance", func(d *sow.Deployment) *bool { return &d.ClearingHolds }},
-	{"Clearing", "pays back on signed evidence", func(d *sow.Deployment) *bool { return &d.ClearingReverses }},
-	{"An operator", "builds the quote", func(d *sow.Deployment) *bool { return &d.OperatorQuotes }},
-	{"An operator", "settles the charge", func(d *sow.Deployment) *bool { return &d.OperatorSettles }},
-	{"The platform", "verifies who the counterparty is", func(d *sow.Deployment) *bool { return &d.VerifiesCounterparty }},
-	{"The platform", "checks conditions when an agreement is formed", func(d *sow.Deployment) *bool { return &d.ChecksFormation }},
-	{"The platform", "holds an approval until a person confirms", func(d *sow.Deployment) *bool { return &d.HoldsApproval }},
-}
-
 // deployment lets the owner say what the runtimes of an engagement do, or with
 // "" those of all.
 func (u *UI) deployment(engagement string, now sow.Deployment, then func()) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
-	for i := 0; i < len(deploymentClaims); {
-		group := deploymentClaims[i].group
+	for i := 0; i < len(opened.Runtimes); {
+		group := opened.Runtimes[i].Group
 		var pills []fyne.CanvasObject
-		for ; i < len(deploymentClaims) && deploymentClaims[i].group == group; i++ {
-			claim := deploymentClaims[i]
-			on := *claim.of(&now)
-			pills = append(pills, u.pill(claim.name, on, func() {
+		for ; i < len(opened.Runtimes) && opened.Runtimes[i].Group == group; i++ {
+			claim := opened.Runtimes[i]
+			on := *claim.Of(&now)
+			pills = append(pills, u.pill(claim.Name, on, func() {
 				next := now
-				*claim.of(&next) = !on
+				*claim.Of(&next) = !on
 				u.opts.Go(func() {
 					err := u.owner.SetDeployment(u.ctx, engagement, &next)
 					u.opts.Do(func() {

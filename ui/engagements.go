@@ -8,6 +8,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
+	"vault/approvals/opened"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/ui/hostile"
@@ -23,7 +25,7 @@ type engagementsPage struct {
 	search *parts.Field
 	list   *virtual
 
-	rows  []approvals.EngagementRow
+	rows  []agreement.Row
 	total int
 	next  string // cursor of the rows that follow
 	err   error
@@ -32,9 +34,9 @@ type engagementsPage struct {
 	asked int // counts questions: an older answer is dropped
 
 	open     string // engagement that is shown, or ""
-	one      *approvals.EngagementView
+	one      *agreement.View
 	oneErr   error
-	reminded []approvals.Reminder
+	reminded []agreement.Reminder
 	asking   *question // of the engagement that is shown, or nil
 	paste    *pasted
 	seat     *parts.Field // name of the seat that is to be opened, in Settings
@@ -48,7 +50,7 @@ var dealFilters = []struct {
 	{"All", approvals.EngagementFilter{}},
 	{"Waiting for you", approvals.EngagementFilter{Waiting: true}},
 	{"In force", approvals.EngagementFilter{States: []sow.State{sow.Active, sow.Agreed, sow.AmendmentProposed}}},
-	{"Offers", approvals.EngagementFilter{Kind: approvals.KindOffer}},
+	{"Offers", approvals.EngagementFilter{Kind: agreement.KindOffer}},
 	{"Ended", approvals.EngagementFilter{States: []sow.State{sow.Lapsed, sow.Exhausted, sow.Terminated, sow.Amended}}},
 }
 
@@ -95,7 +97,7 @@ func (p *engagementsPage) reload(u *UI, keep bool) {
 	open := p.open
 	u.opts.Go(func() {
 		rows, total, next, err := u.fetch(f, want)
-		var one *approvals.EngagementView
+		var one *agreement.View
 		var oneErr error
 		if open != "" {
 			v, err := u.owner.Engagement(open)
@@ -118,7 +120,7 @@ func (p *engagementsPage) reload(u *UI, keep bool) {
 }
 
 // fetch asks for pages until so many rows are there.
-func (u *UI) fetch(f approvals.EngagementFilter, want int) (rows []approvals.EngagementRow, total int, next string, err error) {
+func (u *UI) fetch(f approvals.EngagementFilter, want int) (rows []agreement.Row, total int, next string, err error) {
 	f.Limit = approvals.MaxPage
 	for {
 		page, err := u.owner.Engagements(f)
@@ -189,53 +191,8 @@ func (p *engagementsPage) page(u *UI) fyne.CanvasObject {
 	return parts.Column(0, out...)
 }
 
-// stateWords say where a document stands.
-func stateWords(r approvals.EngagementRow) string {
-	switch {
-	case r.Withdrawn:
-		return "Offer, withdrawn"
-	case r.Spent:
-		return "Offer, spent"
-	}
-	switch r.State {
-	case sow.Template:
-		return "Draft"
-	case sow.StandingProposal:
-		return "Offer"
-	case sow.PartiallySigned:
-		return "Signed by one side"
-	case sow.Agreed:
-		return "Agreed, not yet in force"
-	case sow.Active:
-		return "In force"
-	case sow.AmendmentProposed:
-		return "A change is proposed"
-	case sow.Amended:
-		return "Replaced"
-	case sow.Exhausted:
-		return "Ended: cap reached"
-	case sow.Lapsed:
-		return "Ended: term over"
-	case sow.Terminated:
-		return "Ended by an owner"
-	}
-	return "Not known"
-}
-
-// waitingWords say what waits for the owner.
-var waitingWords = map[approvals.Waiting]string{
-	approvals.WaitCountersign: "Your signature is asked for",
-	approvals.WaitComplete:    "Somebody asks to form it",
-	approvals.WaitApprove:     "A change is proposed to you",
-	approvals.WaitConflict:    "Two documents claim one version",
-	approvals.WaitHandle:      "A handle names another key",
-	approvals.WaitProblem:     "A problem is reported",
-	approvals.WaitDispute:     "A settlement does not add up",
-	approvals.WaitIntent:      "The agent’s part is missing",
-}
-
 // theirs is the party across from the owner.
-func theirs(r approvals.EngagementRow) sow.Seat {
+func theirs(r agreement.Row) sow.Seat {
 	if r.Role == sow.Provider {
 		return r.Client
 	}
@@ -249,7 +206,7 @@ func (p *engagementsPage) row(u *UI, i int) fyne.CanvasObject {
 	}
 	r := p.rows[i]
 	icon := "engagement"
-	if r.Kind == approvals.KindOffer {
+	if r.Kind == agreement.KindOffer {
 		icon = "file"
 	}
 	who := theirs(r)
@@ -272,7 +229,7 @@ func (p *engagementsPage) row(u *UI, i int) fyne.CanvasObject {
 	}
 	second := look.Para(what...)
 	if len(r.Waiting) > 0 {
-		words := waitingWords[r.Waiting[0]]
+		words := opened.Waiting[r.Waiting[0]]
 		if n := len(r.Waiting) - 1; n > 0 {
 			words += ", and " + plural(int64(n), "thing more", "things more")
 		}
@@ -293,7 +250,7 @@ func (p *engagementsPage) row(u *UI, i int) fyne.CanvasObject {
 	}
 	end := look.Text(look.Caption.Box(18), look.Ink3, until)
 	end.Align = fyne.TextAlignTrailing
-	state := []fyne.CanvasObject{look.Text(look.Body, look.Ink, stateWords(r)), look.Text(look.Caption.Box(18), look.Ink3, seatWords(r))}
+	state := []fyne.CanvasObject{look.Text(look.Body, look.Ink, opened.StateWords(r)), look.Text(look.Caption.Box(18), look.Ink3, seatWords(r))}
 	if r.Errors > 0 {
 		state[1] = parts.Row(6, look.NewIcon("block", 12, look.Danger), parts.Grow(look.Text(look.Caption.Box(18), look.Danger, plural(int64(r.Errors), "finding bars signing", "findings bar signing"))))
 	}
@@ -313,21 +270,21 @@ func oneLine(s string, n int) string {
 	return string(r[:n]) + "…"
 }
 
-func seatWords(r approvals.EngagementRow) string {
+func seatWords(r agreement.Row) string {
 	switch r.Role {
 	case sow.Client:
 		return "you pay"
 	case sow.Provider:
 		return "you do the work"
 	}
-	if r.Kind == approvals.KindOffer {
+	if r.Kind == agreement.KindOffer {
 		return "somebody else’s"
 	}
 	return "you are neither side yet"
 }
 
 // moneyWords is the most the client pays.
-func moneyWords(r approvals.EngagementRow) string {
+func moneyWords(r agreement.Row) string {
 	switch {
 	case r.Arrangement == "no_charge":
 		return "no charge"
@@ -341,6 +298,32 @@ func moneyWords(r approvals.EngagementRow) string {
 		out += " a month"
 	}
 	return out
+}
+
+// standing says where an engagement stands, and what it comes to.
+func standing(r agreement.Row) string {
+	out, who := opened.StateWords(r)+". ", "You pay"
+	switch r.Role {
+	case sow.Client:
+	case sow.Provider:
+		who = "They pay you"
+	default:
+		out, who = opened.StateWords(r)+", "+seatWords(r)+". ", "The client pays"
+	}
+	switch {
+	case r.Arrangement == "no_charge":
+		out += "Nothing is charged"
+	case r.Arrangement == "":
+		out += "Its price cannot be read"
+	case !r.Committed.Set:
+		out += who + " without a limit"
+	default:
+		out += who + " at most " + moneyWords(r)
+	}
+	if r.EndsAt > 0 {
+		out += ", until " + page.Day(r.EndsAt)
+	}
+	return out + "."
 }
 
 // show opens the page of one engagement.
@@ -363,47 +346,15 @@ func (p *engagementsPage) show(u *UI, id string) {
 	u.rebuild()
 }
 
-// reminderWords say what becomes due.
-func reminderWords(r approvals.Reminder) string {
-	switch r.Kind {
-	case approvals.RemindEnds:
-		return "It ends and does not renew by itself"
-	case approvals.RemindStarts:
-		return "It comes into force"
-	case approvals.RemindReview:
-		return "The proposed change lapses unanswered"
-	case approvals.RemindInterim:
-		return "Something is owed on a schedule"
-	case approvals.RemindDeemed:
-		if r.Last {
-			return "Last reminder: from then on silence is acceptance"
-		}
-		return "Silence will mean acceptance"
-	case approvals.RemindReservation:
-		return "What is held in advance comes back; no work runs without a new reservation"
-	case approvals.RemindRevision:
-		return "Included revisions can be asked for until then"
-	case approvals.RemindOffer:
-		return "The offer ends"
-	case approvals.RemindNotice:
-		return "The notice has passed; the engagement is over"
-	case approvals.RemindClose:
-		return "Access that stays open is to be closed by hand"
-	case approvals.RemindVerdict:
-		return "A verdict after this is void"
-	}
-	return "Something becomes due"
-}
-
 // due lists reminders; with a name each opens its engagement.
-func (p *engagementsPage) due(u *UI, list []approvals.Reminder, opens bool) fyne.CanvasObject {
+func (p *engagementsPage) due(u *UI, list []agreement.Reminder, opens bool) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, r := range list {
 		ink, icon := look.Ink2, "clock"
 		if r.Due {
 			ink, icon = look.Warn, "warning"
 		}
-		what := []look.Run{{Text: reminderWords(r), Style: look.Small, Color: look.Ink}}
+		what := []look.Run{{Text: opened.ReminderWords(r), Style: look.Small, Color: look.Ink}}
 		if r.About != "" {
 			what = append(append(what, look.Run{Text: ": ", Style: look.Small, Color: look.Ink2}), hostile.Runs(look.Small, look.Ink2, oneLine(r.About, 60))...)
 		}
@@ -421,7 +372,7 @@ func (p *engagementsPage) due(u *UI, list []approvals.Reminder, opens bool) fyne
 
 // sowRow is an engagement in the Inbox: it stands in nobody's way.
 func (u *UI) sowRow(i approvals.Item) fyne.CanvasObject {
-	what := waitingWords[i.Wants]
+	what := opened.Waiting[i.Wants]
 	if what == "" {
 		what = "It waits for you"
 	}
@@ -433,7 +384,7 @@ func (u *UI) sowRow(i approvals.Item) fyne.CanvasObject {
 	age.Align = fyne.TextAlignTrailing
 	open := u.button(parts.Plain, "", "Read", func() {
 		switch i.Wants {
-		case approvals.WaitCountersign, approvals.WaitApprove, approvals.WaitIntent:
+		case agreement.WaitCountersign, agreement.WaitApprove, agreement.WaitIntent:
 			u.openContract(i.ID, "", "")
 		default:
 			u.open("engagements")
@@ -461,7 +412,7 @@ func newPasted(u *UI) *pasted {
 func (x *pasted) panel(u *UI) fyne.CanvasObject {
 	back := u.button(parts.Plain, "", "Back", func() { u.deals.paste = nil; u.rebuild() })
 	take := u.button(parts.Primary, "copy", "Take it from the clipboard", func() {
-		u.deals.bring(u, []byte(u.app.Clipboard().Content()), "", approvals.SoWSource{Kind: "paste"})
+		u.deals.bring(u, []byte(u.app.Clipboard().Content()), "", agreement.Source{Kind: "paste"})
 	})
 	words := "A contract, an offer, a change, or what belongs to one: a settlement record, a report, a review, an owner card, a bundle. Bringing it in signs nothing."
 	list := []fyne.CanvasObject{}
@@ -477,18 +428,18 @@ func (x *pasted) panel(u *UI) fyne.CanvasObject {
 }
 
 // bring gives bytes to the desk and says what came of them.
-func (p *engagementsPage) bring(u *UI, raw []byte, kind approvals.RecordKind, from approvals.SoWSource) {
+func (p *engagementsPage) bring(u *UI, raw []byte, kind agreement.RecordKind, from agreement.Source) {
 	if len(raw) == 0 {
 		u.banner = &banner{parts.Notice, "info", "There is nothing to bring in", "Copy a document first, or name a file."}
 		u.rebuild()
 		return
 	}
-	if len(raw) > approvals.MaxSoWDocument {
+	if len(raw) > agreement.MaxDocument {
 		u.banner = &banner{parts.Notice, "warning", "That is too long", "A document may have 1 MiB. Nothing was kept."}
 		u.rebuild()
 		return
 	}
-	var got approvals.Imported
+	var got agreement.Imported
 	draft := p.paste != nil && p.paste.draft
 	u.run("", func(ctx context.Context) error {
 		var err error
@@ -511,17 +462,8 @@ func (p *engagementsPage) bring(u *UI, raw []byte, kind approvals.RecordKind, fr
 	})
 }
 
-// recordWords name what was brought in.
-var recordWords = map[approvals.RecordKind]string{
-	approvals.RecordSoW: "A document", approvals.RecordConfirmation: "A person’s confirmation", approvals.RecordIntent: "An agent’s part", approvals.RecordDenial: "A denial",
-	approvals.RecordWithdrawal: "A withdrawal", approvals.RecordTermination: "A termination", approvals.RecordRefusal: "A refusal to form", approvals.RecordDispute: "A dispute",
-	approvals.RecordReview: "A review", approvals.RecordProbe: "A probe", approvals.RecordQuote: "A quote", approvals.RecordSettlement: "A settlement record",
-	approvals.RecordJobManifest: "A job manifest", approvals.RecordProblem: "A problem report", approvals.RecordProbeRecord: "A probe record", approvals.RecordVerdict: "A verdict",
-	approvals.RecordAppointment: "An arbiter’s appointment", approvals.RecordManifest: "A manifest", approvals.RecordCard: "An owner card", approvals.RecordBundle: "A bundle",
-}
-
-func importedWords(got approvals.Imported) *banner {
-	what := recordWords[got.Kind]
+func importedWords(got agreement.Imported) *banner {
+	what := opened.Records[got.Kind]
 	if what == "" {
 		what = "Something"
 	}
@@ -557,6 +499,6 @@ func importedWords(got approvals.Imported) *banner {
 }
 
 // waits says whether something of an engagement waits for the owner.
-func waits(v *approvals.EngagementView, w approvals.Waiting) bool {
+func waits(v *agreement.View, w agreement.Waiting) bool {
 	return slices.Contains(v.Waiting, w)
 }

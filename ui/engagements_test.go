@@ -13,6 +13,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
@@ -79,6 +80,64 @@ func TestContractIsSignedOnlyAfterItWasReadAndConfirmed(t *testing.T) {
 	test.Tap(uiwalk.Button(w.Canvas().Content(), "Close"))
 	if len(s.desk.SoW.Signed) != 1 || len(s.desk.SoW.Acts) != 0 {
 		t.Error("closing did something")
+	}
+}
+
+// TestOwnerSaysWhichSeatIsTheirs: where nothing says it, the sheet asks; a signature that anybody may have put on a seat takes the choice
+// from nobody, a pinned key does.
+func TestOwnerSaysWhichSeatIsTheirs(t *testing.T) {
+	d := fakedesk.Contracts()
+	v := d.SoW.Views["e_0"]
+	v.Role, v.SeatFixed = "", false
+	v.Parties = slices.Clone(v.Parties)
+	v.Parties[1].Ours, v.Parties[1].Key, v.Parties[1].Claims = false, "", []string{"USTRANGER"}
+	v.Versions = slices.Clone(v.Versions)
+	v.Versions[0].Seats.Client = &sow.Record{Role: sow.Client, Key: "USTRANGER"}
+	d.SoW.Views["e_0"] = v
+	s := newStage(t, d)
+	w := s.contract("e_0")
+	s.wait()
+	press(t, w.Canvas().Content(), "Sign as")
+	s.wait()
+	if uiwalk.Choice(w.Canvas().Content(), "Sign version 1 as the provider") != nil {
+		t.Error("the seat of a pinned key is offered")
+	}
+	test.Tap(choice(t, w, "Sign version 1 as the client"))
+	toEnd(w)
+	s.wait()
+	test.Tap(confirm(t, w))
+	if len(s.desk.SoW.Signed) != 1 || s.desk.SoW.Signed[0].Role != sow.Client {
+		t.Errorf("the desk was asked for %+v", s.desk.SoW.Signed)
+	}
+}
+
+// TestConflictIsSettledOnTheSheet: the sheet names who brought the other document of a version, and settles it in one step.
+func TestConflictIsSettledOnTheSheet(t *testing.T) {
+	d := fakedesk.Contracts()
+	v := d.SoW.Views["e_0"]
+	v.Versions, v.Moves = slices.Clone(v.Versions), slices.Clone(v.Moves)
+	other := v.Versions[0]
+	other.Digest = strings.Repeat("ab", 32)
+	other.Copies = []agreement.CopyView{{SHA256: strings.Repeat("cd", 32), At: other.Copies[0].At, From: agreement.Source{Kind: "file"}}}
+	v.Versions = append(v.Versions, other)
+	for i := range v.Versions {
+		v.Versions[i].Conflict = true
+		v.Moves = append(v.Moves, agreement.Move{What: agreement.MoveSettle, Digest: v.Versions[i].Digest})
+	}
+	d.SoW.Views["e_0"] = v
+	s := newStage(t, d)
+	w := s.contract("e_0")
+	s.wait()
+	press(t, w.Canvas().Content(), "Which one counts")
+	contains(t, w.Canvas().Content(), "Brought by ")
+	contains(t, w.Canvas().Content(), "You brought it")
+	s.wait()
+	test.Tap(choice(t, w, "The one on this page"))
+	toEnd(w)
+	s.wait()
+	test.Tap(confirm(t, w))
+	if !slices.Contains(s.desk.Calls, "settle conflict e_0 "+v.Versions[0].Digest) || len(s.desk.SoW.Signed) != 0 {
+		t.Errorf("the desk was asked for %q", s.desk.Calls)
 	}
 }
 
@@ -226,7 +285,7 @@ func TestChangeAtTheDeskIsFollowed(t *testing.T) {
 func TestMovesThatAreBarredSayWhy(t *testing.T) {
 	d := fakedesk.Contracts()
 	v := d.SoW.Views["e_0"]
-	v.Moves = []approvals.Move{{What: "countersign", Digest: v.Versions[0].Digest, Blocked: "enforcement_unavailable", Detail: "A clause is stated as enforced and nothing here enforces it."}}
+	v.Moves = []agreement.Move{{What: "countersign", Digest: v.Versions[0].Digest, Blocked: "enforcement_unavailable", Detail: "A clause is stated as enforced and nothing here enforces it."}}
 	d.SoW.Views["e_0"] = v
 	s := newStage(t, d)
 	w := s.contract("e_0")
@@ -429,7 +488,7 @@ func TestHostileTextInAContract(t *testing.T) {
 	v.SoW, v.Versions[0].Digest, v.Provider.Owner = evil, doc.Digest(), evil
 	v.Moves[0].Digest = doc.Digest()
 	v.Parties[0].Party.Owner = evil
-	d.SoW.Views["e_0"], d.SoW.Rows[0] = v, v.EngagementRow
+	d.SoW.Views["e_0"], d.SoW.Rows[0] = v, v.Row
 	d.Items[0].Stem = evil
 	s := newStage(t, d)
 	clean := func(x *canvas.Text) {
@@ -462,7 +521,7 @@ func TestHostileTextInAContract(t *testing.T) {
 
 func TestBringingIn(t *testing.T) {
 	d := fakedesk.Contracts()
-	d.SoW.Brought = approvals.Imported{Kind: approvals.RecordSoW, Engagement: "e_1", SHA256: strings.Repeat("0", 64)}
+	d.SoW.Brought = agreement.Imported{Kind: agreement.RecordSoW, Engagement: "e_1", SHA256: strings.Repeat("0", 64)}
 	s := newStage(t, d)
 	test.Tap(uiwalk.Row(s.root(), "Engagements"))
 	press(t, s.root(), "Bring in a document")
@@ -556,7 +615,7 @@ func BenchmarkEngagements10000(b *testing.B) {
 
 func TestDraftsSeatsAndBlockedKeys(t *testing.T) {
 	d := fakedesk.Contracts()
-	d.SoW.Brought = approvals.Imported{Kind: approvals.RecordSoW, SHA256: strings.Repeat("0", 64)}
+	d.SoW.Brought = agreement.Imported{Kind: agreement.RecordSoW, SHA256: strings.Repeat("0", 64)}
 	d.SoW.Blocked = []approvals.BlockedKey{{Key: d.SoW.Views["e_0"].Parties[0].Key, At: fakedesk.Now.UnixMilli()}}
 	s := newStage(t, d)
 	test.Tap(uiwalk.Row(s.root(), "Engagements"))

@@ -118,7 +118,7 @@ func (p *settingsPage) socketForm(u *UI) fyne.CanvasObject {
 		blocked = false
 	}
 	return p.fieldPanel(u, 420, "For which user of this computer", note, "key", "Open the socket", blocked, func() {
-		u.confirm(func() (approvals.Outcome, error) { return u.owner.AddSocket(u.ctx, user, "") },
+		u.confirm(func() (approvals.Outcome, error) { return u.owner.AddSocket(u.ctx, approvals.FurtherUser{User: user}) },
 			&banner{parts.Calm, "check", "The socket is open", "Programs of that user can ask to pair. Its path is below; they need it, and your user id."}, nil)
 	})
 }

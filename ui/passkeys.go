@@ -100,6 +100,8 @@ func (p *settingsPage) askPasskeys(u *UI, q *question, what string) bool {
 	case what == "card":
 		q.add("Export the owner card", "A passkey confirms it. The card names your keys and passkeys, so that others can check what you confirm.", u.mayConfirm(), func() { p.asking = ""; u.exportCard() })
 		q.add("Leave it as it is", "Nothing is written.", "", p.shut(u))
+	case what == "floor":
+		p.askFloor(u, q)
 	case strings.HasPrefix(what, "rule "):
 		p.askRule(u, q, strings.TrimPrefix(what, "rule "))
 	default:
@@ -224,6 +226,8 @@ func (p *settingsPage) policyTable(u *UI, with func(string, fyne.CanvasObject) f
 		rows = append(rows, row(ruled{name: a[0]}, parts.Row(6, look.NewIcon("key", 14, look.Ink), look.Word(look.Small, look.Ink, "passkey, "+a[1])), parts.Space(0, 0)))
 	}
 	policy := u.state.Policy
+	rows = append(rows, with("floor", row(ruled{name: "Your own signature under agreements"}, floorValue(policy.SoWFloor), parts.Row(0, parts.Spring(),
+		u.button(parts.Plain, "", "Who signs…", func() { p.ask(u, "floor") }).Small()))))
 	for _, x := range u.rules() {
 		on := slices.Contains(policy.Rules, x.rule)
 		value := parts.Row(6, look.NewIcon("person", 14, look.Ink2), look.Word(look.Small, look.Ink2, "a click"))

@@ -16,7 +16,7 @@ import (
 
 // settingsPage shows what protects the vault and how the window behaves.
 type settingsPage struct {
-	asking   string // "protection", "words", "backup", "instance", "enrol", "other name", "remove P", "card", "rule R", "new rule", "class", "new socket", "socket U", "readmit H" or ""
+	asking   string // "protection", "words", "backup", "instance", "enrol", "other name", "remove P", "card", "floor", "rule R", "new rule", "class", "new socket", "socket U", "readmit H" or ""
 	question *question
 	rule     *ruleForm         // of "new rule"
 	field    *parts.Field      // of "class", "new socket" and "readmit H"

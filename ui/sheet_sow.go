@@ -11,7 +11,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
-	"vault/approvals/keys"
+	"vault/approvals/agreement"
+	"vault/approvals/opened"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/ui/hostile"
@@ -28,12 +29,13 @@ type contract struct {
 	w       fyne.Window
 	root    *frame
 	gate    *gate
-	view    approvals.EngagementView
-	version approvals.VersionView
+	view    agreement.View
+	version agreement.VersionView
 	doc     *sow.Document
+	text    []byte // of its contract language, nil where none was brought
 	page    *page.Page
 	compare *page.Comparison // nil unless it is an amendment of the version in force
-	seats   []approvals.SeatView
+	seats   []agreement.SeatView
 
 	whole   bool // of an amendment: the page is shown instead of the comparison
 	drawn   *drawn
@@ -59,12 +61,10 @@ type contract struct {
 
 // contractDoc is what the desk gives for a window, made ready off the Fyne goroutine.
 type contractDoc struct {
-	view    approvals.EngagementView
-	version approvals.VersionView
-	doc     *sow.Document
+	opened.Agreement
 	page    *page.Page
 	compare *page.Comparison
-	seats   []approvals.SeatView
+	seats   []agreement.SeatView
 }
 
 // openContract shows a version of an engagement ("" for the one that waits, in
@@ -102,104 +102,27 @@ func (u *UI) loadContract(id, digest string) (contractDoc, error) {
 }
 
 // readContract reads the bytes of a version and makes its page.
-func (u *UI) readContract(view approvals.EngagementView, digest string) (contractDoc, error) {
-	d := contractDoc{view: view, seats: u.owner.Seats()}
-	at := slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.Digest == digest })
-	if at < 0 && digest == "" {
-		at = slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.State == sow.AmendmentProposed && v.Outcome == "" })
-		if at < 0 {
-			at = slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.InForce })
-		}
-		if at < 0 && len(view.Versions) > 0 {
-			at = 0
-		}
-	}
-	if at < 0 {
-		return d, &approvals.Refusal{Code: "gone", Message: "That version is not here."}
-	}
-	d.version = view.Versions[at]
-	var err error
-	if d.doc, err = u.copyOf(view.ID, d.version); err != nil {
+func (u *UI) readContract(view agreement.View, digest string) (contractDoc, error) {
+	o, err := opened.Read(u.owner, view, digest)
+	d := contractDoc{Agreement: o, seats: u.owner.Seats()}
+	if err != nil {
 		return d, err
 	}
-	f := u.facts(view, d.version)
-	d.page = page.Of(d.doc, f)
-	if i := slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.InForce }); i >= 0 && view.Versions[i].Version < d.version.Version {
-		old, err := u.copyOf(view.ID, view.Versions[i])
-		if err != nil {
-			return d, err
-		}
-		d.compare = page.Compare(old, d.doc, f)
+	f := u.facts(o)
+	d.page = page.Of(o.Doc, f)
+	if o.Before != nil {
+		d.compare = page.Compare(o.Before, o.Doc, f)
 	}
 	return d, nil
 }
 
-func (u *UI) copyOf(id string, v approvals.VersionView) (*sow.Document, error) {
-	if len(v.Copies) == 0 {
-		return nil, &approvals.Refusal{Code: "gone", Message: "That version is not here."}
-	}
-	raw, err := u.owner.SoWCopy(id, v.Copies[0].SHA256)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := sow.Parse(raw)
-	if err != nil {
-		return nil, err
-	}
-	if doc.Digest() != v.Digest {
-		return nil, &keys.Error{Code: "changed"}
-	}
-	return doc, nil
-}
-
 // facts is what the page is told beside the document.
-func (u *UI) facts(view approvals.EngagementView, v approvals.VersionView) page.Facts {
-	f := page.Facts{Now: u.opts.Now().UnixMilli(), Ours: ourSide(view), Deployment: view.Deployment, Seats: v.Seats, Findings: v.Findings, State: v.State}
-	if view.Seat.Key != "" || view.Role != "" {
-		f.Seat = seatName(view.Seat)
-	}
-	for _, x := range view.Versions {
-		if x.InForce {
-			f.InForce = x.Version
-		}
-	}
-	for _, p := range view.Parties {
-		k := page.Known{Key: p.Key, How: u.learned(p)}
-		switch p.Confirmation {
-		case approvals.ConfirmedUnpinned:
-			k.Person = page.PresentNotPinned
-		case approvals.ConfirmedVerified:
-			k.Person = page.Verified
-		}
-		if p.Role == sow.Provider {
-			f.Provider = k
-		} else {
-			f.Client = k
-		}
-	}
-	if c := v.Copies; len(c) > 0 {
-		f.BroughtAt = c[0].At
-		if c[0].From.Kind == "agent" {
-			f.BroughtBy = u.agentName(c[0].From.Client)
-		}
-		if c[0].From.Kind == "own" {
-			f.BroughtAt = 0
-		}
-	}
-	return f
-}
-
-// ourSide is the owner's seat, and with somebody else's offer the one that is
-// open.
-func ourSide(view approvals.EngagementView) string {
-	if view.Role == "" && view.Kind == approvals.KindOffer && !slices.ContainsFunc(view.Parties, func(p approvals.PartyView) bool { return p.Ours }) {
-		return sow.Client
-	}
-	return view.Role
+func (u *UI) facts(o opened.Agreement) page.Facts {
+	return o.Facts(u.opts.Now().UnixMilli(), opened.Words{Learned: u.learned, Seat: seatName, Agent: u.agentName})
 }
 
 // learned says how a seat's key came to be known.
-func (u *UI) learned(p approvals.PartyView) string {
+func (u *UI) learned(p agreement.PartyView) string {
 	if p.Ours {
 		return "your key, held by this vault"
 	}
@@ -227,7 +150,7 @@ func (u *UI) agentName(client string) string {
 	return "an agent"
 }
 
-func seatName(s approvals.SeatView) string {
+func seatName(s agreement.SeatView) string {
 	if s.Name != "" {
 		return safe(s.Name)
 	}
@@ -236,7 +159,7 @@ func seatName(s approvals.SeatView) string {
 
 func (u *UI) showContract(d contractDoc, move string) {
 	c := &contract{u: u, gate: &gate{now: u.opts.Now}, root: newFrame(fyne.NewSize(820, 600)),
-		view: d.view, version: d.version, doc: d.doc, page: d.page, compare: d.compare, seats: d.seats}
+		view: d.View, version: d.Version, doc: d.Doc, text: d.Text, page: d.page, compare: d.compare, seats: d.seats}
 	c.w = u.app.NewWindow("Vault: a contract")
 	c.w.SetPadded(false)
 	c.caption = look.Text(look.Caption, look.Ink3, closing)
@@ -321,7 +244,7 @@ func (c *contract) band() fyne.CanvasObject {
 		}
 		print = short(c.compare.InForceDigest) + " → " + print
 	}
-	if o := outcomeWords(c.version); o != "" {
+	if o := opened.OutcomeWords(c.version); o != "" {
 		facts = o
 	}
 	if c.over { // what stood here was so before
@@ -342,29 +265,10 @@ func (c *contract) in(ms int64) string {
 	}
 }
 
-// outcomeWords say what became of a version that is not open any more.
-func outcomeWords(v approvals.VersionView) string {
-	switch v.Outcome {
-	case "approved":
-		return "It was approved."
-	case "denied":
-		return "It was denied. The version before goes on."
-	case "withdrawn":
-		return "It was withdrawn. The version before goes on."
-	case "lapsed":
-		return "Nobody answered it in time. The version before goes on."
-	case "superseded":
-		return "A later version replaced it."
-	case "settled_against":
-		return "Another document of this version counts."
-	}
-	return ""
-}
-
 // open makes the rows of what is shown.
 func (c *contract) open() {
 	if c.whole {
-		c.drawn = drawPage(c.page, c.watch)
+		c.drawn = drawPage(c.page, c.watch, c.bringText())
 		c.heading = parts.NewHeading(look.Text(look.CaptionM, look.Ink3, plural(c.counted(), "clause", "clauses")))
 		if !c.indexed() {
 			top := c.heading
@@ -542,18 +446,21 @@ func (l *columns) Layout(objs []fyne.CanvasObject, size fyne.Size) {
 func (l *columns) MinSize([]fyne.CanvasObject) fyne.Size { return fyne.Size{} }
 
 // can returns a move the owner may make on this version, nil for none.
-func (c *contract) can(what string) *approvals.Move {
+func (c *contract) can(what string) *agreement.Move {
 	for i, m := range c.view.Moves {
 		if m.What == what && (m.Digest == "" || m.Digest == c.version.Digest) {
 			return &c.view.Moves[i]
 		}
+	}
+	if what == "probe" {
+		return c.probe()
 	}
 	return nil
 }
 
 // opening are the buttons that begin something, in the order they stand.
 var opening = []struct{ move, label string }{
-	{"refuse", "Refuse with a reason…"}, {"deny", "Answer it…"}, {"withdraw", "Withdraw…"}, {"terminate", "End it…"}, {"dispute", "Dispute an amount…"}, {"review", "Review…"},
+	{agreement.MoveSettle, "Which one counts…"}, {"refuse", "Refuse with a reason…"}, {"deny", "Answer it…"}, {"withdraw", "Withdraw…"}, {"terminate", "End it…"}, {"dispute", "Dispute an amount…"}, {"review", "Review…"}, {"probe", "Record a trial…"},
 	{"preauthorise", "Allow in advance…"}, {"form", "Fill the seat…"}, {"complete", "Complete it…"}, {"publish", "Sign to publish…"}, {"propose", "Sign to propose…"}, {"countersign", "Sign as "}, {"approve", "Sign as "},
 }
 
@@ -644,7 +551,7 @@ var barred = map[string]string{
 	"counterparty_not_pinned": "No key of the other side is pinned. Pin it under the engagement first.",
 	"intent_missing":          "The agent’s part is missing: it signs first, and brings it with its next request.",
 	"not_open":                "This version is not open any more.",
-	"version_conflict":        "Two documents claim this version. Say under the engagement which one counts.",
+	"version_conflict":        "Two documents claim this version. Say which one counts; nothing of it is signed before.",
 	"handle_rehomed":          "A handle names another key than before. Confirm it under the engagement first.",
 	"amendment_lapsed":        "The review window has passed.",
 	"terminated":              "The engagement has ended.",
@@ -654,7 +561,10 @@ var barred = map[string]string{
 }
 
 // why says in a sentence what bars a move.
-func (c *contract) why(m *approvals.Move) string {
+func (c *contract) why(m *agreement.Move) string {
+	if m.Blocked == "enforcement_unavailable" && m.Detail != "" {
+		return safeLong(m.Detail) + " What the runtimes do is said in Settings."
+	}
 	if m.Detail != "" {
 		return safeLong(m.Detail)
 	}
@@ -951,12 +861,12 @@ func (c *contract) follow() {
 			return
 		}
 		c.u.opts.Do(func() {
-			at := slices.IndexFunc(view.Versions, func(v approvals.VersionView) bool { return v.Digest == digest })
+			at := slices.IndexFunc(view.Versions, func(v agreement.VersionView) bool { return v.Digest == digest })
 			if c.over || c.busy || at < 0 || reflect.DeepEqual(view.Moves, c.view.Moves) && view.Versions[at].Outcome == c.version.Outcome {
 				return
 			}
 			c.view, c.version = view, view.Versions[at]
-			c.page.Status = page.Of(c.doc, c.u.facts(view, c.version)).Status
+			c.page.Status = page.Of(c.doc, c.u.facts(opened.Agreement{View: view, Version: c.version, Doc: c.doc, Text: c.text})).Status
 			if c.step != nil && !c.possible(c.step.move) {
 				c.step = nil
 			}
@@ -968,8 +878,11 @@ func (c *contract) follow() {
 
 // possible says whether the moves a step is about can still be made.
 func (c *contract) possible(move string) bool {
-	if move == "answer" || move == "deny" {
+	switch move {
+	case "answer", "deny":
 		return c.can("approve") != nil || c.can("deny") != nil
+	case "language":
+		return true
 	}
 	return c.can(move) != nil
 }

@@ -11,6 +11,8 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
+	"vault/approvals/opened"
 	"vault/approvals/plain"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
@@ -166,6 +168,14 @@ func (c *contract) begin(move string) *step {
 	case "review":
 		c.reviewing(s)
 		c.notNow(s)
+	case "probe":
+		c.probing(s)
+		c.notNow(s)
+	case "language":
+		c.bringing(s)
+		c.notNow(s)
+	case agreement.MoveSettle:
+		c.settling(s)
 	case "preauthorise":
 		c.allowing(s)
 		c.notNow(s)
@@ -229,16 +239,16 @@ func (c *contract) signing(s *step, move, v string) {
 	}
 	who := c.seats
 	if c.view.SeatFixed || len(who) == 0 {
-		who = []approvals.SeatView{c.view.Seat}
+		who = []agreement.SeatView{c.view.Seat}
 	}
 	roles := []string{""}
 	if c.view.Role == "" { // nothing says yet which side is the owner's
 		roles = nil
-		if c.version.Seats.Client == nil {
-			roles = append(roles, sow.Client)
-		}
-		if c.version.Seats.Provider == nil {
-			roles = append(roles, sow.Provider)
+		for _, role := range []string{sow.Client, sow.Provider} {
+			// A signature that anybody may have put there does not make a seat somebody else's; a pinned key does.
+			if !slices.ContainsFunc(c.view.Parties, func(p agreement.PartyView) bool { return p.Role == role && p.Key != "" }) {
+				roles = append(roles, role)
+			}
 		}
 	}
 	for _, role := range roles {
@@ -256,7 +266,7 @@ func (c *contract) signing(s *step, move, v string) {
 			})
 		}
 	}
-	if slices.Contains(c.view.Waiting, approvals.WaitCountersign) || slices.Contains(c.view.Waiting, approvals.WaitApprove) {
+	if slices.Contains(c.view.Waiting, agreement.WaitCountersign) || slices.Contains(c.view.Waiting, agreement.WaitApprove) {
 		c.add(s, "Decline", "The agent that asks is told no. Nothing is signed.", &answer{
 			do: func() func(context.Context) (approvals.Outcome, error) {
 				id, digest := c.view.ID, c.version.Digest
@@ -316,10 +326,10 @@ func (c *contract) forming(s *step) {
 	}
 	seats := c.seats
 	if len(seats) == 0 {
-		seats = []approvals.SeatView{c.view.Seat}
+		seats = []agreement.SeatView{c.view.Seat}
 	}
 	for _, seat := range seats {
-		var made approvals.EngagementView
+		var made agreement.View
 		c.moveIn(s, "form", "Fill the seat as "+seatName(seat), "Makes the completed contract. Nothing is signed yet.", &answer{
 			fields: fields,
 			missing: func() string {
@@ -422,17 +432,17 @@ func (c *contract) disputing(s *step) {
 	n := 0
 	for i := len(c.view.Records) - 1; i >= 0 && n < 4; i-- {
 		r := c.view.Records[i]
-		if r.Kind != approvals.RecordSettlement && r.Kind != approvals.RecordReview {
+		if r.Kind != agreement.RecordSettlement && r.Kind != agreement.RecordReview {
 			continue
 		}
 		n++
 		what := "the settlement record"
-		if r.Kind == approvals.RecordReview {
+		if r.Kind == agreement.RecordReview {
 			what = "the review"
 		}
 		why := "It freezes this amount and nothing else. Needs your passkey."
 		if r.Dispute != "" {
-			why = disputeWords(string(r.Dispute)) + " Needs your passkey."
+			why = opened.DisputeWords(string(r.Dispute)) + " Needs your passkey."
 		}
 		c.moveIn(s, "dispute", "Dispute "+what+" of "+day(c.u.at(r.At)), why, &answer{
 			missing: func() string {
@@ -462,48 +472,6 @@ func (c *contract) disputing(s *step) {
 	}
 }
 
-// disputeWords say what does not add up.
-func disputeWords(code string) string {
-	switch code {
-	case "operator_fee_missing":
-		return "The quote had an operator’s fee, the record has none."
-	case "operator_fee_undisclosed":
-		return "The record takes an operator’s fee the quote did not have."
-	case "operator_fee_arithmetic":
-		return "The operator’s fee is not what its own basis makes."
-	case "total_unaccounted":
-		return "The total is not what its lines add up to."
-	}
-	return "It does not add up."
-}
-
-// reviewing says what the owner thinks of a task.
-func (c *contract) reviewing(s *step) {
-	task, good, bad := c.line("", "Task, or leave it for the whole engagement", 128), c.typed(2), c.typed(2)
-	cites := func() []string {
-		if t := strings.TrimSpace(task.Text); t != "" {
-			return []string{t}
-		}
-		return nil
-	}
-	fields := func(name string, area *parts.Area) func() fyne.CanvasObject {
-		return func() fyne.CanvasObject {
-			return parts.Cells(12, []float32{300, 0}, named("Which task", parts.Size(0, 36, task)), named(name, parts.Size(0, 52, area)))
-		}
-	}
-	said := banner{parts.Calm, "pencil", "Your review is signed", "It stands beside what the form checks found, and cannot be taken back; a second one can say otherwise."}
-	c.moveIn(s, "review", "Accept the work", "Signed, and kept beside the form checks.", &answer{fields: fields("What you want to say, if anything", good),
-		do: func() func(context.Context) (approvals.Outcome, error) {
-			return c.act(approvals.ActAsk{Kind: sow.Review, Ground: "acceptance", Reason: strings.TrimSpace(good.Text), Cites: cites()})
-		}, said: said})
-	c.moveIn(s, "review", "Reject the work", "Needs a reason: without one it is no review.", &answer{fields: fields("Your reason", bad),
-		missing: func() string { _, m := reasonOf(bad); return m },
-		do: func() func(context.Context) (approvals.Outcome, error) {
-			text, _ := reasonOf(bad)
-			return c.act(approvals.ActAsk{Kind: sow.Review, Ground: "rejection", Reason: text, Cites: cites()})
-		}, said: said})
-}
-
 // allowing lets an agent form under this offer in advance.
 func (c *contract) allowing(s *step) {
 	price, _ := c.doc.Price()
@@ -518,11 +486,11 @@ func (c *contract) allowing(s *step) {
 			break
 		}
 		n++
-		p := func() (approvals.Preauthorisation, string) {
+		p := func() (agreement.Preauthorisation, string) {
 			max, ok := page.ParseAmount(limit.Text, price.Currency)
 			count, err := strconv.ParseInt(strings.TrimSpace(times.Text), 10, 64)
 			end, err2 := time.Parse(untilForm, strings.TrimSpace(until.Text))
-			out := approvals.Preauthorisation{Offer: c.view.ID, Digest: c.version.Digest, Seat: c.view.Seat.Index, Client: client.ID,
+			out := agreement.Preauthorisation{Offer: c.view.ID, Digest: c.version.Digest, Seat: c.view.Seat.Index, Client: client.ID,
 				Party: sow.Seat{Owner: strings.TrimSpace(owner.Text), Agent: strings.TrimSpace(agent.Text)}, MaxCommitted: max, Times: count, NotAfter: end.UnixMilli()}
 			switch {
 			case out.Party.Owner == "" || out.Party.Agent == "":

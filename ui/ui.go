@@ -25,6 +25,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/permit"
 	"vault/approvals/sow"
 	"vault/assets"
@@ -136,7 +137,7 @@ type state struct {
 	MintUses  []approvals.MintUse
 	// Deployment is what the owner says that runtimes do, everywhere.
 	Deployment sow.Deployment
-	Seats      []approvals.SeatView
+	Seats      []agreement.SeatView
 	Blocked    []approvals.BlockedKey
 }
 
@@ -455,6 +456,7 @@ func (u *UI) open(page string) {
 		u.agents.asking, u.agents.renaming = "", ""
 		u.delegates.asking, u.delegates.form, u.delegates.bringing = "", nil, nil
 	}
+	u.mintsShown(page == "delegates")
 	u.rebuild()
 	if s := u.scroll[page]; s != nil {
 		s.Inner.ScrollToTop()

@@ -950,6 +950,11 @@ func TestViews(t *testing.T) {
 			press(s.t, s.root(), "A rule of your own")
 			return s.ui.Window()
 		}},
+		{"settings-floor", fakedesk.Enrolled(), func(s *stage) fyne.Window {
+			test.Tap(uiwalk.Row(s.root(), "Settings"))
+			press(s.t, s.root(), "Who signs…")
+			return s.ui.Window()
+		}},
 		{"ceremony", fakedesk.Enrolled(), func(s *stage) fyne.Window {
 			s.desk.Set(func(d *fakedesk.Desk) { d.Asking = fakedesk.Ceremony("policy", approvals.CeremonyAsking) })
 			return s.ui.Window()

@@ -93,6 +93,8 @@ func problem(err error) *banner {
 
 // sentences are the words for the codes of errors: what happened; what did not, and what to do.
 var sentences = map[string][2]string{
+	"language_text_mismatch": {"That is not the text whose hash was signed", "Nothing was kept. Bring the text of the version that is named, byte for byte: a line ending more is another text."},
+
 	"wrong_passphrase":    {"That passphrase does not open this vault", "Nothing was changed."},
 	"cancelled":           {"Nothing was done", "The secret window was closed. Nothing was changed."},
 	"no_window":           {"The secret window could not be shown", "Nothing was changed. It needs a display, or use “vault serve” on a terminal."},

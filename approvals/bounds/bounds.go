@@ -166,6 +166,12 @@ var refused = map[string][2]string{
 // Rule explains the wildcard, for the form on which a delegate is made.
 const Rule = "A resource covers itself. One that ends in :* covers everything that begins with the part before the colon, such as thread:* for thread:7 and thread:a:b. It does not cover the bare word thread. * alone covers everything."
 
+// Avatar and Legitimacy explain two members that a delegate may carry, for the form on which it is made.
+const (
+	Avatar     = "An address by which others know the bot. It is signed with the delegate; the vault carries it and does nothing with it."
+	Legitimacy = "The id of a record, kept elsewhere, of whether this authority still stands. It is signed with the delegate, and says nothing about whether a signature is valid."
+)
+
 func count(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -23,3 +23,11 @@ func Authority(move string, d, inForce *sow.Document, floor sow.Authority) sow.A
 	}
 	return need
 }
+
+// EngagementID names the engagement that a document is of: its identifier with the two agents' keys in its signed bytes ("e_" and 32
+// hex digits).
+func EngagementID(d *sow.Document) string {
+	provider, _ := d.Party(sow.Provider)
+	client, _ := d.Party(sow.Client)
+	return journal.EngagementID(d.ID(), provider.Agent, client.Agent)
+}

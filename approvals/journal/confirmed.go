@@ -26,115 +26,117 @@ type Confirmed struct {
 	Body string
 }
 
+// confirmable is the body of a kind that has a confirmation behind it, or may have one: every body that names a record.
+type confirmable interface {
+	// record is the member that names the record.
+	record() string
+	// confirmed is what the confirmation is over, but for the record; false where this body can have none.
+	confirmed() (Confirmed, bool)
+}
+
 // Confirmation says what confirmation an entry can have behind it, computed from the
 // entry alone: so does the key process before it asks, and so does whoever
 // verifies a receipt. It is false for kinds that have none.
 func (e Entry) Confirmation() (Confirmed, bool) {
-	switch b := e.decoded.(type) {
-	case ClientPaired:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofDocument(confirm.ClientPair, b.PermitSHA256[2:], b, record), true
-	case GrantMade:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofDocument(confirm.GrantMake, b.PermitSHA256[2:], b, record), true
-	case MomentResolved:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofDocument(confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), b, record), true
-	case MomentDeclined:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofDocument(confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), b, record), true
-	case RequestAnswered:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofAct(confirm.RequestDecline, b, record), true
-	case ActionSigned:
-		record := b.Confirmation
-		b.Confirmation, b.Use = "", 0
-		return ofAct(confirm.ActionSign, b, record), true
-	case PasskeyAdded:
-		record := b.Confirmation
-		b.Confirmation = ""
-		kind := confirm.PasskeyAdd
-		if b.By == "passphrase" {
-			kind = confirm.PasskeyTry
-		}
-		return ofAct(kind, b, record), true
-	case PasskeyRemoved:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofAct(confirm.PasskeyRemove, b, record), true
-	case PolicyChanged:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofAct(confirm.PolicyLoosen, b, record), true
-	case SocketAdded:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofAct(confirm.SocketAdd, b, record), true
-	case Readmitted:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofAct(confirm.InstanceReadmit, b, record), true
-	case ActConfirmed:
-		if confirm.Kind(b.Act) == confirm.CardExport { // all that its entry says is in the digest
-			return Confirmed{Kind: confirm.CardExport, Digest: b.Digest[2:], Record: b.Confirmation}, true
-		}
-		c := ofAct(confirm.Kind(b.Act), OwnerAct{b.From, b.To}, b.Confirmation)
-		return c, true
+	b, ok := e.decoded.(confirmable)
+	if !ok {
+		return Confirmed{}, false
 	}
-	if c, ok := mintConfirmation(e.decoded); ok {
-		return c, true
+	c, ok := b.confirmed()
+	if !ok {
+		return Confirmed{}, false
 	}
-	return e.sowConfirmation()
+	c.Record = b.record()
+	return c, true
 }
 
 // Record is the digest of the record that the entry names, 0x and 64 hex digits, or empty.
 func (e Entry) Record() string {
-	switch b := e.decoded.(type) {
-	case ClientPaired:
-		return b.Confirmation
-	case GrantMade:
-		return b.Confirmation
-	case MomentResolved:
-		return b.Confirmation
-	case MomentDeclined:
-		return b.Confirmation
-	case RequestAnswered:
-		return b.Confirmation
-	case ActionSigned:
-		return b.Confirmation
-	case PasskeyAdded:
-		return b.Confirmation
-	case PasskeyRemoved:
-		return b.Confirmation
-	case PolicyChanged:
-		return b.Confirmation
-	case SocketAdded:
-		return b.Confirmation
-	case Readmitted:
-		return b.Confirmation
-	case ActConfirmed:
-		return b.Confirmation
-	case DelegateIssued:
-		return b.Confirmation
-	case DelegateAdmitted:
-		return b.Confirmation
-	case DelegateResumed:
-		return b.Confirmation
-	case MintExported:
-		return b.Confirmation
-	case SoWSigned:
-		return b.Confirmation
-	case SoWActSigned:
-		return b.Confirmation
-	case SoWPreauthorised:
-		return b.Confirmation
+	if b, ok := e.decoded.(confirmable); ok {
+		return b.record()
 	}
 	return ""
+}
+
+func (b ClientPaired) record() string    { return b.Confirmation }
+func (b GrantMade) record() string       { return b.Confirmation }
+func (b MomentResolved) record() string  { return b.Confirmation }
+func (b MomentDeclined) record() string  { return b.Confirmation }
+func (b RequestAnswered) record() string { return b.Confirmation }
+func (b ActionSigned) record() string    { return b.Confirmation }
+func (b PasskeyAdded) record() string    { return b.Confirmation }
+func (b PasskeyRemoved) record() string  { return b.Confirmation }
+func (b PolicyChanged) record() string   { return b.Confirmation }
+func (b ActConfirmed) record() string    { return b.Confirmation }
+func (b SocketAdded) record() string     { return b.Confirmation }
+func (b Readmitted) record() string      { return b.Confirmation }
+
+func (b ClientPaired) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofDocument(confirm.ClientPair, b.PermitSHA256[2:], b), true
+}
+
+func (b GrantMade) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofDocument(confirm.GrantMake, b.PermitSHA256[2:], b), true
+}
+
+func (b MomentResolved) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofDocument(confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), b), true
+}
+
+func (b MomentDeclined) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofDocument(confirm.MomentResolution, strings.TrimPrefix(b.ResolutionDigest, "sha256:"), b), true
+}
+
+func (b RequestAnswered) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofAct(confirm.RequestDecline, b), true
+}
+
+// Which use it is has to be known only when it is signed: others may be signed while the owner is asked.
+func (b ActionSigned) confirmed() (Confirmed, bool) {
+	b.Confirmation, b.Use = "", 0
+	return ofAct(confirm.ActionSign, b), true
+}
+
+func (b PasskeyAdded) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	kind := confirm.PasskeyAdd
+	if b.By == "passphrase" {
+		kind = confirm.PasskeyTry
+	}
+	return ofAct(kind, b), true
+}
+
+func (b PasskeyRemoved) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofAct(confirm.PasskeyRemove, b), true
+}
+
+func (b PolicyChanged) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofAct(confirm.PolicyLoosen, b), true
+}
+
+// Everything that the entry says is in a card's digest.
+func (b ActConfirmed) confirmed() (Confirmed, bool) {
+	if confirm.Kind(b.Act) == confirm.CardExport {
+		return Confirmed{Kind: confirm.CardExport, Digest: b.Digest[2:]}, true
+	}
+	return ofAct(confirm.Kind(b.Act), OwnerAct{b.From, b.To}), true
+}
+
+func (b SocketAdded) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofAct(confirm.SocketAdd, b), true
+}
+
+func (b Readmitted) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofAct(confirm.InstanceReadmit, b), true
 }
 
 // OwnerAct is the body of the canonical act behind act.confirmed.
@@ -158,14 +160,14 @@ func CanonicalAct(kind confirm.Kind, body any) []byte {
 	return raw
 }
 
-func ofAct(kind confirm.Kind, body any, record string) Confirmed {
+func ofAct(kind confirm.Kind, body any) Confirmed {
 	act := CanonicalAct(kind, body)
 	sum := sha256.Sum256(act)
-	return Confirmed{Kind: kind, Digest: hex.EncodeToString(sum[:]), Act: act, Record: record}
+	return Confirmed{Kind: kind, Digest: hex.EncodeToString(sum[:]), Act: act}
 }
 
 // ofDocument is of a kind whose digest is that of a document, 64 hex digits.
-func ofDocument(kind confirm.Kind, digest string, body any, record string) Confirmed {
+func ofDocument(kind confirm.Kind, digest string, body any) Confirmed {
 	raw, _ := jcs.Marshal(body, jcs.Binding) // it was canonical JSON before
-	return Confirmed{Kind: kind, Digest: digest, Record: record, Body: string(raw)}
+	return Confirmed{Kind: kind, Digest: digest, Body: string(raw)}
 }

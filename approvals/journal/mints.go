@@ -176,27 +176,29 @@ var mintBodies = map[Kind]func(*strict.Object) any{
 	},
 }
 
-// mintConfirmation is Entry.Confirmation of these kinds.
-func mintConfirmation(decoded any) (Confirmed, bool) {
-	switch b := decoded.(type) {
-	case DelegateIssued:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofDocument(confirm.MintDelegate, b.Delegate[2:], b, record), true
-	case DelegateAdmitted:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofAct(confirm.InstanceReadmit, b, record), true
-	case DelegateResumed:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofAct(confirm.InstanceReadmit, b, record), true
-	case MintExported:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return ofAct(confirm.MintExport, b, record), true
-	}
-	return Confirmed{}, false
+func (b DelegateIssued) record() string   { return b.Confirmation }
+func (b DelegateAdmitted) record() string { return b.Confirmation }
+func (b DelegateResumed) record() string  { return b.Confirmation }
+func (b MintExported) record() string     { return b.Confirmation }
+
+func (b DelegateIssued) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofDocument(confirm.MintDelegate, b.Delegate[2:], b), true
+}
+
+func (b DelegateAdmitted) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofAct(confirm.InstanceReadmit, b), true
+}
+
+func (b DelegateResumed) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofAct(confirm.InstanceReadmit, b), true
+}
+
+func (b MintExported) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofAct(confirm.MintExport, b), true
 }
 
 // Codes of a [Contradiction] about mint delegation.

@@ -26,9 +26,9 @@ func usedAs(number int, use uint64) MintedSigned {
 	return MintedSigned{"r", testClient, "", testAddress, testHash(20), testHash(30 + number), testHash(40 + number), testHash(1), testHash(50), testHash(60), testAddress, use}
 }
 
-func TestEveryMintKindIsReadBack(t *testing.T) {
-	b := newBook(t)
-	list := map[Kind]any{
+// someMints is an entry's body of each kind in mintBodies.
+func someMints() map[Kind]any {
+	return map[Kind]any{
 		KindDelegateIssued:   issued(),
 		KindDelegateImported: DelegateImported{testHash(20), testHash(1)},
 		KindDelegateAdmitted: DelegateAdmitted{testHash(20), testHash(1), 7, testHash(21), testHash(22)},
@@ -39,6 +39,11 @@ func TestEveryMintKindIsReadBack(t *testing.T) {
 		KindMintedSigned:     usedAs(1, 3),
 		KindMintExported:     MintExported{testHash(1), "age1x", testHash(22)},
 	}
+}
+
+func TestEveryMintKindIsReadBack(t *testing.T) {
+	b := newBook(t)
+	list := someMints()
 	for kind, body := range list {
 		t.Run(string(kind), func(t *testing.T) {
 			e := b.make(kind, body)

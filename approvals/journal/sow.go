@@ -225,36 +225,40 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 	},
 }
 
-// sowConfirmation is [Entry.Confirmation] of the kinds of this file.
-func (e Entry) sowConfirmation() (Confirmed, bool) {
-	of := func(kind confirm.Kind, digest, record, sow string, version int64, role string, body any) (Confirmed, bool) {
-		c := ofDocument(kind, digest[2:], body, record)
-		c.Document, c.Role = &confirm.Document{ID: sow, Version: version}, role
-		return c, true
+func (b SoWSigned) record() string        { return b.Confirmation }
+func (b SoWActSigned) record() string     { return b.Confirmation }
+func (b SoWPreauthorised) record() string { return b.Confirmation }
+
+func (b SoWSigned) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	kind := confirm.SoWCountersign
+	if b.Version > 1 {
+		kind = confirm.SoWAmend
 	}
-	switch b := e.decoded.(type) {
-	case SoWSigned:
-		kind, record := confirm.SoWCountersign, b.Confirmation
-		if b.Version > 1 {
-			kind = confirm.SoWAmend
-		}
-		b.Confirmation = ""
-		return of(kind, b.DocumentSHA256, record, b.SoW, b.Version, b.Role, b)
-	case SoWActSigned:
-		kind, record := confirm.SoWTerminate, b.Confirmation
-		if b.Act == "dispute" {
-			kind = confirm.SoWDispute
-		} else if b.Act != "termination" {
-			return Confirmed{}, false
-		}
-		b.Confirmation = ""
-		return of(kind, b.ActSHA256, record, b.SoW, b.Version, b.Role, b)
-	case SoWPreauthorised:
-		record := b.Confirmation
-		b.Confirmation = ""
-		return of(confirm.SoWPreauthorise, b.PermitSHA256, record, b.SoW, b.Version, b.Role, b)
+	return ofSoW(kind, b.DocumentSHA256, b, b.SoW, b.Version, b.Role), true
+}
+
+func (b SoWActSigned) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	switch b.Act {
+	case "termination":
+		return ofSoW(confirm.SoWTerminate, b.ActSHA256, b, b.SoW, b.Version, b.Role), true
+	case "dispute":
+		return ofSoW(confirm.SoWDispute, b.ActSHA256, b, b.SoW, b.Version, b.Role), true
 	}
 	return Confirmed{}, false
+}
+
+func (b SoWPreauthorised) confirmed() (Confirmed, bool) {
+	b.Confirmation = ""
+	return ofSoW(confirm.SoWPreauthorise, b.PermitSHA256, b, b.SoW, b.Version, b.Role), true
+}
+
+// ofSoW is [ofDocument] of the kinds that say which document of which role it is.
+func ofSoW(kind confirm.Kind, digest string, body any, sow string, version int64, role string) Confirmed {
+	c := ofDocument(kind, digest[2:], body)
+	c.Document, c.Role = &confirm.Document{ID: sow, Version: version}, role
+	return c
 }
 
 // SeatState is an owner seat that was opened.

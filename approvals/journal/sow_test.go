@@ -60,9 +60,9 @@ func act(b *book, kind string, n int, version int64) SoWActSigned {
 	return a
 }
 
-func TestSoWKindsAreReadBack(t *testing.T) {
-	b := newBook(t)
-	kinds := map[Kind]any{
+// someSoW is an entry's body of each kind in sowBodies.
+func someSoW(b *book) map[Kind]any {
+	return map[Kind]any{
 		KindSeatOpened:              SeatOpened{1, b.pub, "Studio"},
 		KindSoWPinned:               SoWPinned{"k_" + strings.Repeat("a", 16), "agent", b.pub, "click", testHash(1), testHash(2)},
 		KindSoWKeyBlocked:           SoWKeyBlocked{"agent"},
@@ -74,6 +74,11 @@ func TestSoWKindsAreReadBack(t *testing.T) {
 		KindSoWActSigned:            act(b, "dispute", 1, 1),
 		KindSoWNoted:                SoWNoted{testEngagement, 2, testHash(1), "lapsed", "", "amendment_lapsed"},
 	}
+}
+
+func TestSoWKindsAreReadBack(t *testing.T) {
+	b := newBook(t)
+	kinds := someSoW(b)
 	for kind, body := range kinds {
 		e := b.make(kind, body)
 		if e.Decoded() != body {

@@ -478,10 +478,9 @@ func checkConfirmed(e Entry) error {
 			return contradict(CodeConfirmation, "of what ends a request only a decline is confirmed")
 		}
 		return nil
+	case confirmable: // always by passkey
 	default:
-		if _, ok := e.Confirmation(); !ok {
-			return nil
-		}
+		return nil
 	}
 	if (by == "passkey") != (e.Record() != "") {
 		return contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")

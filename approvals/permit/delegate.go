@@ -93,6 +93,15 @@ func DelegateSays(d *envelope.MintDelegate, domainID string, quote func(string) 
 			line += ", every request must name it"
 		}
 		out = append(out, line)
+		if l.PolicyID != "" {
+			out = append(out, "Its policy: "+quote(l.PolicyID))
+		}
+		if l.StateVersion.Set {
+			out = append(out, fmt.Sprintf("Its version: %d", l.StateVersion.N))
+		}
+		if l.StateHash != "" {
+			out = append(out, "Its hash: "+l.StateHash)
+		}
 	}
 	return append(out, "Delegate: "+d.Hash())
 }

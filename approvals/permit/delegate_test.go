@@ -17,7 +17,7 @@ func TestDelegateSaysEverything(t *testing.T) {
 		AllowedBotAddresses: []string{"0x321e0f3ba5d4454a9554911c300221eb33d158a5"}, IndexMin: 2, IndexMax: 9, MaxMints: 100, MaxUsesPerAction: 10,
 		Window: envelope.Window{NotBefore: envelope.Some(1_790_000_000_000), NotAfter: envelope.Some(1_798_761_599_999)},
 		Nonce:  "0x" + strings.Repeat("ab", 32), IssuedAt: "2026-11-30T00:00:00.000Z", AvatarAddress: issuer,
-		Legitimacy: &envelope.LegitimacyRef{LegitimacyID: "ae-legit-1", Required: true},
+		Legitimacy: &envelope.LegitimacyRef{LegitimacyID: "ae-legit-1", Required: true, PolicyID: "p-7", StateVersion: envelope.Some(4), StateHash: "0x" + strings.Repeat("cd", 32)},
 	}
 	says := func() string {
 		t.Helper()
@@ -35,7 +35,7 @@ func TestDelegateSaysEverything(t *testing.T) {
 	for _, want := range []string{
 		"<support-ops>", issuer, "Bot: <0x321e0f3ba5d4454a9554911c300221eb33d158a5>", "Operation: <send-message>", "Resource: <thread:*>", "Resource: <mail:7>",
 		"At most 100 capabilities, 10 times each, action index 2 to 9.", "From: 2026-09-21 14:13:20 UTC", "Until: 2026-12-31 23:59:59 UTC", "Avatar: " + issuer,
-		"Legitimacy state: <ae-legit-1>, every request must name it", "Delegate: 0x",
+		"Legitimacy state: <ae-legit-1>, every request must name it", "Its policy: <p-7>", "Its version: 4", "Its hash: 0xcdcd", "Delegate: 0x",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not said in\n%s", want, got)

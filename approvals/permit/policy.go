@@ -33,6 +33,16 @@ type Policy struct {
 	SoWFloor string
 }
 
+// Floors are the values of [Policy.SoWFloor], the loosest first.
+var Floors = []string{"", "person", "agent_then_person"}
+
+// FloorWords says in words what a floor asks for, "" for what is none.
+func FloorWords(floor string) string {
+	return map[string]string{
+		"": "as each document says", "person": "always yours, never an agent’s alone", "agent_then_person": "your agent asks, then you",
+	}[floor]
+}
+
 // Scope says what a rule is about.
 type Scope string
 
@@ -119,7 +129,7 @@ func parsePolicy(raw []byte) (Policy, error) {
 	members := 4
 	if floor := v.Get("sow_floor"); floor.Exists() {
 		members++
-		if p.SoWFloor = floor.Text(); !strict.Is("person", "agent_then_person")(p.SoWFloor) {
+		if p.SoWFloor = floor.Text(); !strict.Is(Floors[1:]...)(p.SoWFloor) {
 			return p, fmt.Errorf("the floor of signatures is none")
 		}
 	}
@@ -221,8 +231,7 @@ func (r Rule) covers(other Rule) bool {
 // Loosens says whether going from p to next may leave something to a click that
 // needed a passkey. Where that cannot be told from single rules, it says so too.
 func (p Policy) Loosens(next Policy) bool {
-	floors := []string{"", "person", "agent_then_person"}
-	if slices.Index(floors, next.SoWFloor) < slices.Index(floors, p.SoWFloor) {
+	if slices.Index(Floors, next.SoWFloor) < slices.Index(Floors, p.SoWFloor) {
 		return true
 	}
 	for _, r := range p.Rules {

@@ -14,6 +14,7 @@ func (c *checker) confidentiality(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "confidentiality_not_object", path) {
 		return
 	}
+	c.need(!v.Get("grade").Exists(), "confidentiality_merged", path, "grade")
 	c.dataParts(v, path)
 	// The rest is younger than the conformance data, whose comparisons read a
 	// list that is not one as no list.
@@ -142,7 +143,7 @@ func (c *checker) problem(v jcs.Value, path string) {
 		return
 	}
 	c.need(filled(v.Get("input")), "problem_input", path, "input")
-	c.need(among(v.Get("problem"), "missing", "unreadable", "wrong_format", "no_permission", "other"), "problem_code", path, "problem")
+	c.need(among(v.Get("problem"), ProblemCodes...), "problem_code", path, "problem")
 	c.need(filled(v.Get("description")), "problem_description", path, "description")
 	if w := v.Get("expected"); w.Exists() {
 		c.need(isText(w), "problem_expected", path, "expected")

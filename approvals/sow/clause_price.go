@@ -30,7 +30,9 @@ func (c *checker) price(v jcs.Value, path string) {
 	}
 	if a.Text() == string(money.NoCharge) {
 		for m := range v.Members() {
-			c.need(m.Name == "arrangement" || m.Name == "grade", "no_charge_extra_member", path, m.Name)
+			if m.Name != "arrangement" && m.Name != "grade" {
+				c.add("no_charge_extra_member", step(path, m.Name))
+			}
 		}
 		return
 	}
@@ -210,9 +212,10 @@ func (c *checker) settlementLine(v jcs.Value, path string) (s money.Settled) {
 	if w := v.Get("pass_through"); w.Exists() {
 		s.PassThrough = c.need(w.Bool(), "settlement_line_pass_through", path, "pass_through")
 	}
-	s.UpstreamReceipt = v.Get("upstream_receipt").Text()
-	if w := v.Get("upstream_receipt"); w.Exists() && !nonEmpty(w) {
-		s.UpstreamReceipt = ""
+	if w := v.Get("upstream_receipt"); filled(w) {
+		s.UpstreamReceipt = w.Text()
+	} else if w.Exists() && !v.Get("pass_through").Exists() {
+		c.add("receipt_without_pass_through", path) // no receipt, and no place for one
 	}
 	if w := v.Get("upstream_amount"); w.Exists() {
 		n, ok := nonneg(w)

@@ -15,7 +15,7 @@ func (c *checker) volume(v jcs.Value, path string) {
 			c.need(isPos(m.Value), "volume_windows", path, m.Name)
 		case "grade":
 		default:
-			c.add("volume_windows", at(path, m.Name))
+			c.add("volume_windows", step(path, m.Name))
 		}
 	}
 	c.need(windows > 0, "volume_windows", path)
@@ -157,7 +157,9 @@ func (c *checker) floors(v jcs.Value, path string) {
 				c.duration(f.Get("each_task_within"), at(p, "each_task_within"))
 			}
 			for m := range f.Members() {
-				c.need(m.Name == "id" || m.Name == "each_task_within", "floor_unknown_kind", p, m.Name)
+				if m.Name != "id" && m.Name != "each_task_within" {
+					c.add("floor_unknown_kind", step(p, m.Name))
+				}
 			}
 		}
 	}

@@ -135,6 +135,7 @@ var bindingForms = []*regexp.Regexp{
 	regexp.MustCompile(`^\\\\|\b[A-Za-z]:\\|^[A-Za-z]:/|^\.{0,2}\\`),                // and one of Windows
 	regexp.MustCompile(`[A-Za-z0-9-]\.[A-Za-z]{2,}(?:/|:\d)`),                       // a host with a path or a port
 	regexp.MustCompile(`\b\d{1,3}(?:\.\d{1,3}){3}\b`),                               // an address of the internet
+	regexp.MustCompile(`(?i)\[[0-9a-f.]*:[0-9a-f:.]+\]|\b(?:[0-9a-f]{1,4}:){4}`),    // and one with colons
 	regexp.MustCompile(`[^\s@]@[^\s@]+\.[^\s@]`),                                    // of mail
 	regexp.MustCompile(`(?i)\b(?:bearer|token|key|secret|password)\s*[=:]`),         // a credential that says so
 	regexp.MustCompile(`\b(?:sk|pk|ghp|gho|xox[abp]|AKIA|eyJ)[-_]?[A-Za-z0-9]{12}`), // and those that are known by how they begin
@@ -151,8 +152,9 @@ func binds(s string) bool {
 func (c *checker) publishable(v jcs.Value, path string) {
 	for i, in := range v.Items() {
 		for m := range in.Members() {
-			bound := !slices.Contains(shapeMembers, m.Name) || m.Value.Len() > 0 || binds(m.Value.Text())
-			c.need(!bound, "input_binding_published", item(path, i), m.Name)
+			if !slices.Contains(shapeMembers, m.Name) || m.Value.Len() > 0 || binds(m.Value.Text()) {
+				c.add("input_binding_published", step(item(path, i), m.Name))
+			}
 		}
 	}
 }
@@ -170,17 +172,24 @@ func (c *checker) deliverables(v jcs.Value, path string) {
 	if l := v.Get("interim"); l.Exists() && c.need(l.Kind() == jcs.Array, "deliverable_shape", path, "interim") {
 		for i, d := range l.Items() {
 			p := item(at(path, "interim"), i)
-			c.deliverable(d, p)
-			c.interim(d, p)
+			if c.deliverable(d, p) {
+				c.interim(d, p)
+			}
 		}
 	}
 	c.attached(v, path)
 	c.atMost(v, path, Enforced, "deliverables_grade")
 }
 
-func (c *checker) deliverable(d jcs.Value, p string) {
-	c.need(filled(d.Get("name")) && filled(d.Get("media_type")), "deliverable_shape", p)
+// deliverable checks what every entry states, false if it is no entry at all.
+func (c *checker) deliverable(d jcs.Value, p string) bool {
+	if !c.need(d.Kind() == jcs.Object, "deliverable_shape", p) {
+		return false
+	}
+	c.need(filled(d.Get("name")), "deliverable_shape", p, "name")
+	c.need(filled(d.Get("media_type")), "deliverable_shape", p, "media_type")
 	c.attached(d, p)
+	return true
 }
 
 // attached checks rights and acceptance wherever they are attached.
@@ -199,9 +208,10 @@ func (c *checker) interim(d jcs.Value, p string) {
 	if due.Exists() {
 		c.need(isInstant(due), "interim_due", p, "due")
 	}
-	if rec.Exists() {
+	if rec.Exists() && c.need(rec.Kind() == jcs.Object, "interim_recurrence", p, "recurrence") {
 		day, ok := posint(rec.Get("due_by_day"))
-		c.need(among(rec.Get("every"), "month") && ok && day <= 31, "interim_recurrence", p, "recurrence")
+		c.need(among(rec.Get("every"), "month"), "interim_recurrence", p, "recurrence.every")
+		c.need(ok && day <= 31, "interim_recurrence", p, "recurrence.due_by_day")
 	}
 }
 
@@ -262,8 +272,9 @@ func (c *checker) revisions(v jcs.Value, path string) {
 	if !c.need(v.Kind() == jcs.Object, "revisions_included", path) {
 		return
 	}
-	if w := v.Get("included"); w.Exists() {
-		c.need(isPos(w.Get("count")) && isPos(w.Get("window_days")), "revisions_included", path, "included")
+	if w := v.Get("included"); w.Exists() && c.need(w.Kind() == jcs.Object, "revisions_included", path, "included") {
+		c.need(isPos(w.Get("count")), "revisions_included", path, "included.count")
+		c.need(isPos(w.Get("window_days")), "revisions_included", path, "included.window_days")
 	}
 	steps, flat := v.Get("steps"), v.Get("flat")
 	c.need(!steps.Exists() || !flat.Exists(), "revisions_steps_and_flat", path)
@@ -272,18 +283,27 @@ func (c *checker) revisions(v jcs.Value, path string) {
 		seen := make(map[string]bool, steps.Len())
 		for i, s := range steps.Items() {
 			p := item(at(path, "steps"), i)
-			c.need(filled(s.Get("id")) && flatPrice(s.Get("price")), "revision_step_price", p)
-			if id := s.Get("id"); filled(id) {
+			if !c.need(s.Kind() == jcs.Object, "revision_step_price", p) {
+				continue
+			}
+			if id := s.Get("id"); c.need(filled(id), "revision_step_price", p, "id") {
 				c.unique(seen, id.Text(), "revision_step_duplicate", p, "id")
 			}
+			c.flatPrice(s.Get("price"), at(p, "price"), "revision_step_price")
 		}
 	}
 	if flat.Exists() {
-		c.need(flatPrice(flat), "revisions_flat", path, "flat")
+		c.flatPrice(flat, at(path, "flat"), "revisions_flat")
 	}
 	c.atMost(v, path, Enforced, "revisions_grade")
 }
 
-func flatPrice(v jcs.Value) bool {
-	return among(v.Get("model"), "flat") && isNat(v.Get("amount_micro")) && matches(v.Get("currency"), currencyForm)
+// flatPrice checks one price of a revision.
+func (c *checker) flatPrice(v jcs.Value, path string, code Code) {
+	if !c.need(v.Kind() == jcs.Object, code, path) {
+		return
+	}
+	c.need(among(v.Get("model"), "flat"), code, path, "model")
+	c.need(isNat(v.Get("amount_micro")), code, path, "amount_micro")
+	c.need(matches(v.Get("currency"), currencyForm), code, path, "currency")
 }

@@ -135,10 +135,14 @@ func (c *checker) lower(code Code, member string) {
 	c.push(f)
 }
 
-// notChecked adds that a rule could not be checked for want of a document.
-func (c *checker) notChecked(code Code, member string) {
+// notChecked adds that a rule could not be checked for want of a document, and
+// why what was brought does not do, "" where nothing was.
+func (c *checker) notChecked(code Code, member, why string) {
 	r, f := rows[code], finding("not_checked", member, c.authoring)
 	f.Rule, f.Section = r.rule, r.section
+	if why != "" {
+		f.Message = "A rule could not be checked because " + why + "."
+	}
 	f.Message += " The rule is " + string(code) + "."
 	c.push(f)
 }

@@ -399,10 +399,29 @@ func mayDiffer(ch Change) bool {
 // FormationFacts is what completing a formation knows beside the documents.
 type FormationFacts struct {
 	Now      int64
+	Since    int64 // milliseconds since epoch: the earliest start that a request may state, or 0
 	Status   OfferStatus
 	Pins     Pins
 	Facts    *Counterparty
 	Approved *Finding // outcome of CheckGiven for the formation authority
+}
+
+// CheckStart returns start_in_the_past for a completed document whose start lies before an instant (12.1), in milliseconds since epoch.
+func CheckStart(instance *Document, since int64) *Finding {
+	if start, _, started, _ := instance.Term(); started && start < since {
+		return one("start_in_the_past", "starts_at")
+	}
+	return nil
+}
+
+// RequestStands is the earliest instant at which a request that is answered now may have been made: an unanswered one lapses with the
+// review window of the offer (12.1), one day where it states none. Milliseconds since epoch.
+func RequestStands(offer *Document, now int64) int64 {
+	days, ok := posint(offer.v.Get("change_control").Get("review_window_days"))
+	if !ok {
+		days = 1
+	}
+	return max(1, now-(span.AddDays(now, days)-now))
 }
 
 // CheckFormation judges a client's request to form under an offer, before the
@@ -416,6 +435,9 @@ func CheckFormation(offer, instance *Document, f FormationFacts) Findings {
 		member string
 	}{{!instance.BlankSeat(), "parties.client"}, {started, "starts_at"}, {seats.Client != nil, "signatures"}} {
 		c.need(m.ok, "formation_incomplete", m.member)
+	}
+	if x := CheckStart(instance, f.Since); x != nil {
+		c.found = append(c.found, *x)
 	}
 	c.found = append(c.found, CheckInstance(offer, instance)...)
 	agent := instance.v.Get("parties").Get("client").Get("agent").Text()

@@ -2,6 +2,7 @@ package sow_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,15 +223,21 @@ func TestManifest(t *testing.T) {
 	if f := good(t, open).Validate(sow.Options{Manifest: m}); !f.OK() || f.Has("not_checked") {
 		t.Errorf("with the manifest: %v", f)
 	}
+	unchecked := func(name string, m *sow.Manifest, why string) {
+		t.Helper()
+		f := good(t, name).Validate(sow.Options{Manifest: m})
+		i := slices.IndexFunc(f, func(x sow.Finding) bool { return x.Code == "not_checked" })
+		if !f.OK() || i < 0 || !strings.Contains(f[i].Message, why) {
+			t.Errorf("not %q: %v", why, f)
+		}
+	}
+	unchecked(open, nil, "nobody brought")
 	m.Agent = halcyon
-	if f := good(t, open).Validate(sow.Options{Manifest: m}); !f.Has("not_checked") {
-		t.Errorf("another agent's manifest counts: %v", f)
-	}
+	unchecked(open, m, "is another agent's")
 	// In an engagement an offering may have been withdrawn since.
-	if f := good(t, metered).Validate(sow.Options{Manifest: m}); !f.OK() || !f.Has("not_checked") {
-		t.Errorf("with an older manifest: %v", f)
-	}
-	for _, raw := range []string{``, `{}`, `{"agent":"UA"}`, `{"agent":"","offerings":[]}`, `{"agent":"UA","offerings":[{}]}`, `{"agent":"UA","offerings":[{"id":"a","meters":[1]}]}`} {
+	unchecked(metered, m, "lacks an offering of the scope")
+	for _, raw := range []string{``, `{}`, `{"agent":"UA"}`, `{"agent":"","offerings":[]}`, `{"agent":"UA","offerings":[{}]}`, `{"agent":"UA","offerings":[{"id":"a","meters":[1]}]}`,
+		`{"agent":"UA","offerings":[{"id":"a","meters":["x"]},{"id":"a"}]}`} {
 		if _, err := sow.ParseManifest([]byte(raw)); err == nil {
 			t.Errorf("%s is read", raw)
 		}

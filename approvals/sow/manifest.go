@@ -30,13 +30,19 @@ func ParseManifest(raw []byte) (*Manifest, error) {
 		return nil, fmt.Errorf("parse agent manifest: agent or offerings are missing")
 	}
 	m := &Manifest{Agent: v.Get("agent").Text()}
+	seen := make(map[string]bool, v.Get("offerings").Len())
 	for i, o := range v.Get("offerings").Items() {
 		meters, okM := optionalTexts(o.Get("meters"))
 		steps, okS := optionalTexts(o.Get("steps"))
-		if !nonEmpty(o.Get("id")) || !okM || !okS {
+		id := o.Get("id")
+		if !nonEmpty(id) || !okM || !okS {
 			return nil, fmt.Errorf("parse agent manifest: offering %d is not as it must be", i)
 		}
-		m.Offerings = append(m.Offerings, Offering{ID: o.Get("id").Text(), Meters: meters, Steps: steps})
+		if seen[id.Text()] { // which of the two declares what is billed, nothing says
+			return nil, fmt.Errorf("parse agent manifest: offering %d is there before", i)
+		}
+		seen[id.Text()] = true
+		m.Offerings = append(m.Offerings, Offering{ID: id.Text(), Meters: meters, Steps: steps})
 	}
 	return m, nil
 }

@@ -70,6 +70,9 @@ var mutations = []mutation{
 	{fixedFee, "ends_at", `"2020-10-01T00:00:00Z"`, "term_empty", ""},
 	{open, "term_months", `0`, "term_months", ""},
 	{open, "term_months", `"6"`, "term_months", ""},
+	{open, "term_months", ``, "term_unstated", sow.Warning},
+	{directedOffer, "term_months", ``, "term_unstated", sow.Warning},
+	{fixedFee, "term_months", `7`, "term_months_differ", sow.Warning},
 	{fixedFee, "surprise", `{}`, "unknown_top_level_member", sow.Warning},
 	// Parties.
 	{fixedFee, "parties", ``, "party_not_object", ""},
@@ -254,6 +257,7 @@ var mutations = []mutation{
 	{metered, "disputes.arbiter.fee", `"loser_pays"`, "arbiter_fee", ""},
 	{metered, "disputes.arbiter.fallback", `"arbiter"`, "arbiter_fallback", ""},
 	// Confidentiality.
+	{fixedFee, "confidentiality.grade", `"recorded"`, "confidentiality_merged", sow.Warning},
 	{fixedFee, "confidentiality", `"sealed"`, "confidentiality_not_object", ""},
 	{fixedFee, "confidentiality.transport", `true`, "confidentiality_not_object", ""},
 	{fixedFee, "confidentiality.transport.sealed", `"yes"`, "transport_sealed", ""},
@@ -431,7 +435,11 @@ func TestAuthoring(t *testing.T) {
 		if m.severity != sow.Warning || m.code == "unknown_top_level_member" || m.code == "input_via_on_file" || m.code == "dpa_ref" || m.code == "revisions_under_time_and_materials" {
 			continue
 		}
-		raw := edit(t, doc(t, m.base), m.path, json.RawMessage(m.to))
+		var to any = drop{}
+		if m.to != "" {
+			to = json.RawMessage(m.to)
+		}
+		raw := edit(t, doc(t, m.base), m.path, to)
 		raw = edit(t, raw, "id", document(t, raw).Mint())
 		if _, f := sow.Read(raw, sow.Options{Authoring: true}); !f.Refused(m.code) {
 			t.Errorf("%s is no error when authoring: %v", m.code, f)

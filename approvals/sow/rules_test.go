@@ -272,7 +272,7 @@ var rules = slices.Concat(
 	is(10, "language_text_mismatch", func(t *testing.T) sow.Findings {
 		return just(good(t, fixedFee).CheckLanguageText([]byte("another text")))
 	}),
-	breaks(11, "starts_at", "ends_at", "term_empty", "term_months"),
+	breaks(11, "starts_at", "ends_at", "term_empty", "term_months", "term_months_differ"),
 	breaks(12, "not_i_json"),
 	is(12, "document_too_large", func(t *testing.T) sow.Findings {
 		_, f := sow.Read(append(doc(t, fixedFee), make([]byte, sow.MaxDocument)...), sow.Options{})
@@ -426,6 +426,9 @@ var rules = slices.Concat(
 	is(75, "pass_through_receipt_missing", line("pass_through=true")),
 	is(75, "pass_through_above_cost", part("settlement_line", `{"meter":"a","unit":"b","count":1,"per":1,"per_unit":9,"amount":9,"pass_through":true,"upstream_receipt":"r","upstream_amount":8}`)),
 	is(75, "receipt_without_pass_through", line(`upstream_receipt="r"`)),
+	is(75, "receipt_without_pass_through", line(`upstream_receipt=null`)),
+	is(75, "receipt_without_pass_through", line(`upstream_receipt=""`)),
+	is(75, "pass_through_receipt_missing", part("settlement_line", `{"meter":"a","unit":"b","count":1,"per":1,"per_unit":9,"amount":9,"pass_through":true,"upstream_receipt":"  "}`)),
 	is(76, "settlement_not_object", func(t *testing.T) sow.Findings { _, f := sow.RecordOf(value(t, `[]`)); return f }),
 	is(76, "settlement_currency", func(t *testing.T) sow.Findings {
 		return against(t, `{"total":100,"currency":"EUR"}`, `{"total":100,"currency":"USD"`+recordEnd)
@@ -576,7 +579,7 @@ var rules = slices.Concat(
 	breaks(118, "processor_processed_in_not_subset"),
 	breaks(119, "processed_in_shape"),
 	breaks(120, "dpa_not_object", "dpa_digest", "dpa_ref", "dpa_title"),
-	breaks(121, "promises_grade"),
+	breaks(121, "promises_grade", "confidentiality_merged"),
 	is(122, "confidentiality_shortfall", func(t *testing.T) sow.Findings {
 		return good(t, fixedFee).CheckRequirement(sow.Requirement{Data: sow.DataRequirement{Promises: []string{"no_human_reading"}}})
 	}),
@@ -695,7 +698,7 @@ var rules = slices.Concat(
 		return good(t, metered).CheckGrades(d, false)
 	}),
 	// Offers and formation.
-	breaks(156, "client_seat_not_blank", "starts_at_not_null"),
+	breaks(156, "term_unstated", "client_seat_not_blank", "starts_at_not_null"),
 	breaks(157, "qualifications_not_list", "qualifications_too_many", "qualification_not_object", "qualification_id", "qualification_kind",
 		"qualification_statement", "qualification_grade", "qualification_offering", "qualification_offering_unexpected", "qualification_duplicate_id"),
 	breaks(158, "qualification_asserted_enforced"),
@@ -718,6 +721,15 @@ var rules = slices.Concat(
 	is(165, "formation_incomplete", func(t *testing.T) sow.Findings {
 		offer, _, facts := offered(t)
 		return sow.CheckFormation(offer, offer, facts)
+	}),
+	is(165, "start_in_the_past", func(t *testing.T) sow.Findings {
+		offer, instance, facts := offered(t)
+		facts.Since = ms(t, "2026-10-31T00:00:00Z")
+		if f := sow.CheckFormation(offer, instance, facts); !f.OK() {
+			t.Errorf("at the instant itself: %v", f)
+		}
+		facts.Since++
+		return sow.CheckFormation(offer, instance, facts)
 	}),
 	is(166, "instance_differs_from_offer", func(t *testing.T) sow.Findings {
 		offer, instance, _ := offered(t)

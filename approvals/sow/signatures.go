@@ -86,11 +86,20 @@ type Pins struct {
 	Provider, Client string
 }
 
-func (p Pins) of(role string) string {
+// Of is the key known for a seat, Provider or Client.
+func (p Pins) Of(role string) string {
 	if role == Provider {
 		return p.Provider
 	}
 	return p.Client
+}
+
+// Other is the seat across from one: Client for Provider, else Provider.
+func Other(role string) string {
+	if role == Provider {
+		return Client
+	}
+	return Provider
 }
 
 // Seats says who has signed a document.
@@ -139,7 +148,7 @@ func (d *Document) VerifySignatures(pins Pins) (s Seats) {
 		if r.Role == Client {
 			seat = &s.Client
 		}
-		pin := pins.of(r.Role)
+		pin := pins.Of(r.Role)
 		switch {
 		case r.Fault != "":
 			ignore(r, r.Fault)

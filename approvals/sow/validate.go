@@ -2,6 +2,7 @@ package sow
 
 import (
 	"strings"
+	"time"
 
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
@@ -55,7 +56,9 @@ func (d *Document) Validate(o Options) Findings {
 		c.need(nonEmpty(from.Get("standing_proposal")) && isPos(from.Get("version")), "derived_from", "derived_from")
 	}
 	for m := range v.Members() {
-		c.need(has(topLevel, m.Name), "unknown_top_level_member", m.Name)
+		if !has(topLevel, m.Name) {
+			c.add("unknown_top_level_member", step("", m.Name))
+		}
 	}
 	for _, cl := range clauses {
 		if w := v.Get(cl.name); w.Exists() || cl.required {
@@ -148,14 +151,41 @@ func (c *checker) term(v jcs.Value) {
 	if ends.Kind() != jcs.Null || !blankSeat {
 		c.need(isInstant(ends), "ends_at", "ends_at")
 	}
-	if months.Exists() {
+	switch {
+	case months.Exists():
 		c.need(isPos(months), "term_months", "term_months")
+	case blankSeat && ends.Kind() == jcs.Null:
+		c.add("term_unstated", "term_months")
 	}
 	if s, ok := instantOf(starts); ok {
 		if e, ok := instantOf(ends); ok {
 			c.need(s < e, "term_empty", "ends_at")
+			if n, ok := posint(months); ok {
+				c.need(TermEnd(s, n) == e, "term_months_differ", "term_months")
+			}
 		}
 	}
+}
+
+// holds says whether a window of so many days can end inside the term (5.5.4).
+// An offer of some months has no start yet: it is in the wrong where no start
+// would do.
+func (d *Document) holds(days int64) bool {
+	start, end, started, ended := d.Term()
+	if started && ended {
+		return span.Within(start, days, end)
+	}
+	months, ok := posint(d.v.Get("term_months"))
+	if !ok || ended || !d.BlankSeat() {
+		return true
+	}
+	for m := range 48 { // four years have every length
+		start := time.Date(2025, time.Month(1+m), 1, 0, 0, 0, 0, time.UTC).UnixMilli()
+		if span.Within(start, days, TermEnd(start, months)) {
+			return true
+		}
+	}
+	return false
 }
 
 func sorted(list []string) bool {
@@ -171,23 +201,21 @@ func sorted(list []string) bool {
 func (c *checker) across(d *Document, o Options) {
 	v := d.v
 	c.offer(d)
-	offerings, _ := texts(v.Get("scope").Get("offerings"))
+	scoped := named(v.Get("scope").Get("offerings"), "")
 	price := v.Get("price")
 	switch price.Get("arrangement").Text() {
 	case string(money.FixedFee):
-		c.priced(offerings, price.Get("rates"))
+		c.priced(scoped, named(price.Get("rates"), "offering"))
 	case string(money.TimeAndMaterials):
 		c.need(!v.Get("revisions").Exists(), "revisions_under_time_and_materials", "revisions")
-		if s, e, started, ended := d.Term(); started && ended {
-			if days, ok := posint(price.Get("reservation").Get("window_days")); ok {
-				c.need(span.Within(s, days, e), "reservation_beyond_term", "price.reservation.window_days")
-			}
+		if days, ok := posint(price.Get("reservation").Get("window_days")); ok {
+			c.need(d.holds(days), "reservation_beyond_term", "price.reservation.window_days")
 		}
 	case string(money.NoCharge):
 		r := v.Get("revisions")
 		c.need(!r.Get("steps").Exists() && !r.Get("flat").Exists(), "revisions_priced_under_no_charge", "revisions")
 	}
-	c.declared(v, offerings, o.Manifest)
+	c.declared(v, scoped, o.Manifest)
 	for i, a := range v.Get("change_control").Get("approvals").Items() {
 		k := a.Get("key").Text()
 		for _, ours := range o.Ours {
@@ -233,17 +261,42 @@ func (c *checker) offer(d *Document) {
 	}
 }
 
+// namedList is what the entries of a list name. Where one of them, or the list,
+// cannot be read it is not whole, and nothing can be said to be missing from it.
+type namedList struct {
+	at    []int // places in the list
+	names []string
+	whole bool
+}
+
+// named reads a list of texts, or of objects by a member.
+func named(v jcs.Value, member string) (out namedList) {
+	out.whole = v.Kind() == jcs.Array && v.Len() > 0
+	for i, w := range v.Items() {
+		if member != "" {
+			w = w.Get(member)
+		}
+		if !filled(w) {
+			out.whole = false
+			continue
+		}
+		out.at, out.names = append(out.at, i), append(out.names, w.Text())
+	}
+	return out
+}
+
 // priced checks that scope and rates name the same offerings (5.2, 5.5.1).
-func (c *checker) priced(offerings []string, rates jcs.Value) {
-	scoped, rated := setOf(offerings), map[string]bool{}
-	for i, r := range rates.Items() {
-		if o := r.Get("offering"); isText(o) {
-			rated[o.Text()] = true
-			c.need(scoped[o.Text()], "rate_offering_out_of_scope", item("price.rates", i))
+func (c *checker) priced(scoped, rated namedList) {
+	in, priced := setOf(scoped.names), setOf(rated.names)
+	for i, o := range rated.names {
+		if scoped.whole {
+			c.need(in[o], "rate_offering_out_of_scope", item("price.rates", rated.at[i]), "offering")
 		}
 	}
-	for i, o := range offerings {
-		c.need(rated[o], "offering_unpriced", item("scope.offerings", i))
+	for i, o := range scoped.names {
+		if rated.whole {
+			c.need(priced[o], "offering_unpriced", item("scope.offerings", scoped.at[i]))
+		}
 	}
 }
 
@@ -251,7 +304,7 @@ func (c *checker) priced(offerings []string, rates jcs.Value) {
 // the provider's agent, or says that nobody brought it. An offer may only name
 // what is published; in an engagement an offering may have been withdrawn
 // since, and what it declared is then not known.
-func (c *checker) declared(v jcs.Value, offerings []string, m *Manifest) {
+func (c *checker) declared(v jcs.Value, scoped namedList, m *Manifest) {
 	parties, schedule, steps := v.Get("parties"), v.Get("price").Get("schedule"), v.Get("revisions").Get("steps")
 	offer := parties.Get("client").Kind() == jcs.Null
 	published := map[string]Offering{}
@@ -260,34 +313,52 @@ func (c *checker) declared(v jcs.Value, offerings []string, m *Manifest) {
 		for _, o := range m.Offerings {
 			published[o.ID] = o
 		}
-	} else if offer {
-		c.notChecked("scope_offering_not_published", "scope.offerings")
+	}
+	why := ""
+	if m != nil {
+		why = "the manifest that was brought is another agent's"
+	}
+	if offer && !brought {
+		c.notChecked("scope_offering_not_published", "scope.offerings", why)
 	}
 	var meters, ids []string
 	complete := brought
-	for i, name := range offerings {
+	for i, name := range scoped.names {
 		o, ok := published[name]
 		if brought && offer {
-			c.need(ok, "scope_offering_not_published", item("scope.offerings", i))
+			c.need(ok, "scope_offering_not_published", item("scope.offerings", scoped.at[i]))
 		}
 		complete = complete && (ok || offer)
 		meters, ids = append(meters, o.Meters...), append(ids, o.Steps...)
 	}
-	c.among(schedule, "meter", meters, complete, "schedule_meter_undeclared", "price.schedule")
-	c.among(steps, "id", ids, complete, "revision_step_undeclared", "revisions.steps")
+	if brought && !scoped.whole {
+		return // what the scope covers is not known, and said already
+	}
+	if brought {
+		why = "the manifest that was brought lacks an offering of the scope"
+	}
+	for _, l := range []struct {
+		list     jcs.Value
+		name     string
+		declared []string
+		code     Code
+		path     string
+	}{{schedule, "meter", meters, "schedule_meter_undeclared", "price.schedule"}, {steps, "id", ids, "revision_step_undeclared", "revisions.steps"}} {
+		switch {
+		case complete:
+			c.among(l.list, l.name, l.declared, l.code, l.path)
+		case l.list.Len() > 0:
+			c.notChecked(l.code, l.path, why)
+		}
+	}
 }
 
-// among checks that a list's entries are among the declared names, or says
-// that this is not known.
-func (c *checker) among(list jcs.Value, name string, declared []string, complete bool, code Code, path string) {
-	if list.Len() > 0 && !complete {
-		c.notChecked(code, path)
-		return
-	}
+// among checks that a list's entries are among the declared names.
+func (c *checker) among(list jcs.Value, name string, declared []string, code Code, path string) {
 	known := setOf(declared)
 	for i, e := range list.Items() {
 		if w := e.Get(name); isText(w) {
-			c.need(known[w.Text()], code, item(path, i))
+			c.need(known[w.Text()], code, item(path, i), name)
 		}
 	}
 }

@@ -21,40 +21,99 @@ import (
 	"vault/derive/tag"
 )
 
-// sets are the folders with conformance data that are there: the one shared
-// with other programs and further ones of the same shape.
-func sets(t *testing.T) (out []string) {
-	for _, dir := range []string{filepath.Join("..", "..", "..", "shared", "vectors"), os.Getenv("VAULT_VECTORS")} {
-		if _, err := os.Stat(filepath.Join(dir, "sow", "fixtures")); dir != "" && err == nil {
-			out = append(out, filepath.Join(dir, "sow", "fixtures"))
-		}
+// fixtureShapes tells the files of conformance data apart by two sections that
+// only the file of that name has: a further set may name its files otherwise.
+var fixtureShapes = map[string][]string{
+	"sow-pricing.json":        {"price", "rating"},
+	"sow-terms.json":          {"liability", "service_floors"},
+	"sow-disputes.json":       {"clause", "verdict"},
+	"sow-reporting.json":      {"every", "levels"},
+	"sow-data-use.json":       {"promises", "shortfall"},
+	"sow-subcontracting.json": {"clause", "conformance"},
+	"job-manifest.json":       {"job_manifest", "reuse"},
+}
+
+// sharedFixtures is the folder shared with other programs.
+var sharedFixtures = filepath.Join("..", "..", "..", "shared", "vectors", "sow", "fixtures")
+
+// furtherFixtures are the files of the further set under $VAULT_VECTORS. A
+// folder that is named and not there is a mistake, and so is a file that no test
+// would run.
+func furtherFixtures(t *testing.T) map[string]jcs.Value {
+	t.Helper()
+	dir := os.Getenv("VAULT_VECTORS")
+	if dir == "" {
+		return nil
 	}
-	if len(out) == 0 {
-		t.Skip("the conformance data is not here: ../shared/vectors/sow/fixtures, VAULT_VECTORS/sow/fixtures")
+	if _, err := os.Stat(dir); err != nil {
+		t.Fatalf("VAULT_VECTORS: %v", err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "sow", "fixtures", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]jcs.Value{}
+	for _, f := range files {
+		out[f] = parseFile(t, f)
 	}
 	return out
 }
 
-// fixture runs a test over one file of every set.
-func fixture(t *testing.T, file string, test func(t *testing.T, v jcs.Value)) {
+func parseFile(t *testing.T, file string) jcs.Value {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := jcs.Parse(raw, jcs.SoW)
+	if err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+	return v
+}
+
+// shaped reports a file of conformance data of the kind that has this name.
+func shaped(v jcs.Value, name string) bool {
+	return !slices.ContainsFunc(fixtureShapes[name], func(section string) bool { return !v.Get(section).Exists() })
+}
+
+// fixture runs a test over one file of the shared set, and over each file of the
+// further set that has its shape.
+func fixture(t *testing.T, name string, test func(t *testing.T, v jcs.Value)) {
 	ran := 0
-	for i, dir := range sets(t) {
-		raw, err := os.ReadFile(filepath.Join(dir, file))
-		if i > 0 && os.IsNotExist(err) {
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := jcs.Parse(raw, jcs.SoW)
-		if err != nil {
-			t.Fatal(err)
+	if _, err := os.Stat(sharedFixtures); err == nil {
+		v := parseFile(t, filepath.Join(sharedFixtures, name))
+		if !shaped(v, name) {
+			t.Errorf("%s has another shape", name)
 		}
 		ran++
-		t.Run(fmt.Sprintf("set %d", i+1), func(t *testing.T) { test(t, v) })
+		t.Run("shared", func(t *testing.T) { test(t, v) })
+	}
+	for file, v := range furtherFixtures(t) {
+		if shaped(v, name) {
+			ran++
+			t.Run("further "+filepath.Base(file), func(t *testing.T) { test(t, v) })
+		}
 	}
 	if ran == 0 {
-		t.Errorf("no set has %s", file)
+		t.Skip("the conformance data is not here: ../shared/vectors/sow/fixtures, VAULT_VECTORS/sow/fixtures")
+	}
+}
+
+// TestFurtherFixtures: each file of a further set is of one kind, and so is run.
+func TestFurtherFixtures(t *testing.T) {
+	for file, v := range furtherFixtures(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			kinds := 0
+			for name := range fixtureShapes {
+				if shaped(v, name) {
+					kinds++
+				}
+			}
+			if kinds != 1 {
+				t.Errorf("it has the shape of %d kinds of conformance data", kinds)
+			}
+		})
 	}
 }
 
@@ -816,26 +875,35 @@ type expected struct {
 	Keys map[string]string
 }
 
-// TestDocuments checks complete documents against what is known of them.
+// TestDocuments checks complete documents against what is known of them: each
+// of a folder, and none of which nothing is known.
 func TestDocuments(t *testing.T) {
-	dirs := []string{"testdata"}
+	lists := []string{filepath.Join("testdata", "docs-expected.json")}
 	if dir := os.Getenv("VAULT_VECTORS"); dir != "" {
-		if _, err := os.Stat(filepath.Join(dir, "sow", "docs-expected.json")); err == nil {
-			dirs = append(dirs, filepath.Join(dir, "sow"))
+		more, err := filepath.Glob(filepath.Join(dir, "sow", "docs-expected*.json"))
+		if err != nil {
+			t.Fatal(err)
 		}
+		lists = append(lists, more...)
 	}
-	for _, dir := range dirs {
+	known := map[string]bool{}
+	for _, file := range lists {
 		var e expected
-		raw, err := os.ReadFile(filepath.Join(dir, "docs-expected.json"))
+		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := json.Unmarshal(raw, &e); err != nil || len(e.Documents) == 0 {
 			t.Fatal(err, len(e.Documents))
 		}
+		folder, set := filepath.Join(filepath.Dir(file), "docs"), ""
+		if filepath.Dir(file) != "testdata" {
+			set = "further "
+		}
 		for name, want := range e.Documents {
-			t.Run(name, func(t *testing.T) {
-				raw, err := os.ReadFile(filepath.Join(dir, "docs", name+".json"))
+			known[filepath.Join(folder, name+".json")] = true
+			t.Run(set+name, func(t *testing.T) {
+				raw, err := os.ReadFile(filepath.Join(folder, name+".json"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -882,6 +950,17 @@ func TestDocuments(t *testing.T) {
 				}
 				checkState(t, d, seats, want.State)
 			})
+		}
+	}
+	for _, file := range lists {
+		there, err := filepath.Glob(filepath.Join(filepath.Dir(file), "docs", "*.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range there {
+			if !known[f] {
+				t.Errorf("nothing is known of %s", f)
+			}
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 // Format is the number of the newest migration. A store with a larger number
 // was written by a newer program and opens read-only.
-const Format = 6
+const Format = 7
 
 // migrations are applied in order, each in a transaction of its own; number
 // i+1 leaves user_version at i+1. Released ones never change.
@@ -189,7 +189,7 @@ CREATE TABLE mints (
 CREATE UNIQUE INDEX mints_mint ON mints (mint);
 CREATE INDEX mints_delegate ON mints (delegate, seq, max_uses, last_use);
 CREATE INDEX entries_minted ON entries (tag, at) WHERE kind IN ('capability.minted', 'minted.signed');
-`, migrateSoW}
+`, migrateSoW, migrateTexts}
 
 // migrate brings the schema from one number to Format.
 func migrate(ctx context.Context, db *sql.Conn, from int) error {

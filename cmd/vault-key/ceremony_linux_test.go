@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"net"
 	"os"
@@ -24,17 +22,9 @@ import (
 	"vault/custody"
 	"vault/derive/confirm"
 	"vault/internal/chromium"
+	"vault/internal/quickkdf"
 	"vault/sign"
 )
-
-// quickKDF stands for the passphrase function, which is slow on purpose.
-type quickKDF struct{}
-
-func (quickKDF) Derive(_ context.Context, _ custody.Params, passphrase []byte, salt [16]byte, out *custody.Secret) error {
-	k, err := hkdf.Key(sha256.New, passphrase, salt[:], "test", out.Len())
-	copy(out.Bytes(), k)
-	return err
-}
 
 // typed is the owner at the secret window.
 type typed struct{}
@@ -143,7 +133,7 @@ func browse(t *testing.T) *browsed {
 	}
 	b := &browsed{t: t, links: make(links, 1)}
 	b.config = sign.Config{
-		Custody: custody.Config{Dir: dir, Rand: rand.Reader, Now: time.Now, KDF: quickKDF{}, Evidence: []string{sign.MarkName}},
+		Custody: custody.Config{Dir: dir, Rand: rand.Reader, Now: time.Now, KDF: quickkdf.KDF{}, Evidence: []string{sign.MarkName}},
 		Clock:   ahead{newClock(), &b.ahead},
 		Window:  func(context.Context, keys.Surface) (sign.Window, error) { return typed{}, nil },
 		Cost:    func(context.Context) (custody.Params, error) { return custody.Floor, nil },

@@ -139,23 +139,42 @@ func (p *program) sign(ctx context.Context, s signing) error {
 	if s.payload == "" {
 		return usageError("name the payload's file with --payload")
 	}
+	if err := askIDs(s.request, s.session); err != nil {
+		return err
+	}
 	payload, err := readRegular(s.payload)
 	if err != nil {
 		return err
 	}
+	if _, err := envelope.ParsePayload(payload); err != nil {
+		return misfit(s.payload, err)
+	}
+	ask := client.Sign{RequestID: s.request, Session: s.session, Payload: payload, Grant: s.onlyGranted}
+	if s.envelope != "" {
+		if ask.Envelope, err = readRegular(s.envelope); err != nil {
+			return err
+		}
+		if _, err := envelope.ParseActionEnvelope(ask.Envelope); err != nil {
+			return misfit(s.envelope, err)
+		}
+	} else if err := s.parts(); err != nil {
+		return err
+	}
+	return p.keeping(s.out, func(keep keeper) error { return p.askToSign(ctx, s, ask, keep) })
+}
+
+// askToSign asks for the signature and keeps the answer.
+func (p *program) askToSign(ctx context.Context, s signing, ask client.Sign, keep keeper) error {
 	conn, pairing, err := p.hello(ctx, s.name)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
 	defer pairing.Wipe()
-	ask := client.Sign{RequestID: s.request, Session: s.session, Payload: payload, Grant: s.onlyGranted}
-	if s.envelope != "" {
-		if ask.Envelope, err = readRegular(s.envelope); err != nil {
+	if ask.Envelope == nil {
+		if ask.Envelope, err = p.makeEnvelope(ctx, conn, s); err != nil {
 			return err
 		}
-	} else if ask.Envelope, err = p.makeEnvelope(ctx, conn, s); err != nil {
-		return err
 	}
 	if ask.RequestID == "" {
 		var id [12]byte
@@ -178,22 +197,25 @@ func (p *program) sign(ctx context.Context, s signing) error {
 	if err != nil {
 		return err
 	}
-	answer := asciiJSON(raw)
-	if s.out == "" {
-		_, err := fmt.Fprintf(p.out, "%s\n", answer) // as it is: it may be copied into a file
-		return err
-	}
-	return writeNew(s.out, append(answer, '\n'))
+	return keep(append(asciiJSON(raw), '\n')) // as it is: it may be copied into a file
 }
 
 // maxMinutes is ten years.
 const maxMinutes = 10 * 365 * 24 * 60
 
+// parts says what is missing of an envelope that is to be made of its parts.
+func (s signing) parts() error {
+	switch {
+	case s.domain == "" || s.operation == "" || len(s.resources) == 0:
+		return usageError("name the domain, the operation and a resource, or an envelope file")
+	case s.minutes < 1 || s.minutes > maxMinutes:
+		return usageError(fmt.Sprintf("--minutes takes 1 to %d", maxMinutes))
+	}
+	return nil
+}
+
 // makeEnvelope builds the action envelope from its parts, in the vault's own domain.
 func (p *program) makeEnvelope(ctx context.Context, conn *client.Conn, s signing) (json.RawMessage, error) {
-	if s.domain == "" || s.operation == "" || len(s.resources) == 0 {
-		return nil, usageError("name the domain, the operation and a resource, or an envelope file")
-	}
 	raw, err := conn.Domain(ctx, s.domain)
 	if err != nil {
 		return nil, err
@@ -207,9 +229,6 @@ func (p *program) makeEnvelope(ctx context.Context, conn *client.Conn, s signing
 	}
 	// From the beginning of a span of that length, to the end of the next, so that asking again soon makes the same
 	// envelope, and so that it lasts as long as was asked for even where the span is nearly over.
-	if s.minutes < 1 || s.minutes > maxMinutes {
-		return nil, usageError(fmt.Sprintf("--minutes takes 1 to %d", maxMinutes))
-	}
 	long := s.minutes * 60_000
 	now := p.now().UnixMilli()
 	from := now - now%long

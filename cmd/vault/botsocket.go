@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -32,25 +30,10 @@ func (p *program) asBot(ctx context.Context, s speaking, do func(*client.Conn) (
 		return err
 	}
 	defer k.Wipe()
-	if s.out == "" {
-		return p.askAsBot(ctx, s.name, k, p.out, do)
-	}
-	// The file is there before anything is spent for an answer that could not be kept.
-	f, err := os.OpenFile(s.out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return unwritten(s.out, err)
-	}
-	err = p.askAsBot(ctx, s.name, k, f, do)
-	if cerr := f.Close(); err == nil && cerr != nil {
-		err = &failure{code: "file_unwritable", detail: s.out, status: statusNotDone, err: cerr}
-	}
-	if err != nil {
-		_ = os.Remove(s.out)
-	}
-	return err
+	return p.keeping(s.out, func(keep keeper) error { return p.askAsBot(ctx, s.name, k, keep, do) })
 }
 
-func (p *program) askAsBot(ctx context.Context, name string, k *bot.Key, into io.Writer, do func(*client.Conn) (any, error)) error {
+func (p *program) askAsBot(ctx context.Context, name string, k *bot.Key, keep keeper, do func(*client.Conn) (any, error)) error {
 	conn, pairing, err := p.hello(ctx, name)
 	if err != nil {
 		return err
@@ -71,11 +54,7 @@ func (p *program) askAsBot(ctx context.Context, name string, k *bot.Key, into io
 	if err != nil {
 		return err
 	}
-	raw = append(asciiJSON(raw), '\n')
-	if _, err = into.Write(raw); err != nil && into != p.out {
-		_, _ = p.out.Write(raw) // what was spent is told all the same
-	}
-	return err
+	return keep(append(asciiJSON(raw), '\n'))
 }
 
 func (p *program) botDelegates() *cobra.Command {
@@ -109,7 +88,7 @@ func (p *program) botMint() *cobra.Command {
 				return err
 			}
 			if _, err := envelope.ParseMintRequest(raw); err != nil {
-				return usageError(err.Error())
+				return misfit(file, err)
 			}
 			return p.asBot(c.Context(), s, func(conn *client.Conn) (any, error) { return conn.Mint(c.Context(), raw) })
 		},
@@ -138,7 +117,7 @@ func (p *program) botSign() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.prove(raw, s)
+				return p.prove(challenge, raw, s)
 			case challenge != "" || mint == "" || payload == "":
 				return usageError("give --challenge alone, or --mint and --payload")
 			}
@@ -147,7 +126,13 @@ func (p *program) botSign() *cobra.Command {
 				return err
 			}
 			if _, err := envelope.ParsePayload(raw); err != nil {
-				return usageError(err.Error())
+				return misfit(payload, err)
+			}
+			if !envelope.IsHash(mint) {
+				return usageError("a capability's id is 0x and 64 hex digits")
+			}
+			if err := askIDs(id, session); err != nil {
+				return err
 			}
 			if id == "" {
 				if id, err = newRequestID(); err != nil {
@@ -170,10 +155,10 @@ func (p *program) botSign() *cobra.Command {
 }
 
 // prove answers a challenge. The command for bots that speak to the socket themselves.
-func (p *program) prove(raw []byte, s speaking) error {
+func (p *program) prove(challenge string, raw []byte, s speaking) error {
 	ch, err := envelope.ParseBotChallenge(raw)
 	if err != nil {
-		return usageError(err.Error())
+		return misfit(challenge, err)
 	}
 	k, err := botKey(s.key)
 	if err != nil {

@@ -49,7 +49,7 @@ func (p *program) openDesk(ctx context.Context, serves bool) (_ *opened, err err
 		Folder: home, Socket: path, Launcher: launcher{folder: home}, Demo: p.demo, SocketPlace: socket.FurtherPath, Languages: knownLanguages(),
 	}
 	if serves {
-		options.SocketServe = func(userID int64, path string) (func(bool), error) {
+		options.SocketServe = func(userID int64, path string) (approvals.ServedSocket, error) {
 			return ipc.Further(o.desk.Agents(), userID, path, p.log)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"vault/approvals/store"
 	"vault/approvals/unconfirmed"
 	"vault/cmd/internal/hygiene"
+	"vault/cmd/vault/internal/elsewhere"
 	"vault/cmd/vault/internal/offline"
 	"vault/cmd/vault/internal/sentence"
 	"vault/cmd/vault/internal/terminal"
@@ -172,6 +173,8 @@ func meaning(err error) (code, message, remedy, detail string) {
 			return string(s.Code), "The system does not let this program " + s.Detail + ".", s.Remedy(), withSystem(s.Path, s.Err)
 		}
 		return string(s.Code), sentenceOf(s.Detail), s.Remedy(), s.Path
+	case errors.Is(err, client.ErrLost), errors.Is(err, elsewhere.ErrEnded):
+		return "connection_lost", "", "", ""
 	case errors.Is(err, client.ErrNotPaired):
 		return "not_paired", "This program is not paired with the vault.", "Run vault agent pair.", ""
 	case errors.Is(err, client.ErrOtherVault), errors.Is(err, client.ErrVaultProof):

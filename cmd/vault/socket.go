@@ -101,7 +101,7 @@ func (p *program) addSocket(ctx context.Context, who, at string) error {
 			}
 			code := ""
 			err := p.terminal(dev, o).Confirmed(ctx, "Added. It is served as soon as the vault runs and was unlocked.", func(ctx context.Context) (approvals.Outcome, error) {
-				out, err := o.AddSocket(ctx, who, at)
+				out, err := o.AddSocket(ctx, approvals.FurtherUser{User: who, Path: at})
 				code = out.Code
 				return out, err
 			})

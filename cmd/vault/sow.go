@@ -56,9 +56,16 @@ func sowDocument(name string) (*sow.Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	return documentIn(name, raw)
+}
+
+func documentIn(name string, raw []byte) (*sow.Document, error) {
 	d, err := sow.Parse(raw)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, malformed(name, err)
+	case !d.Get("sow").Exists(): // any other object would be shown as a draft that says nothing
+		return nil, malformed(name, errNoDocument)
 	}
 	return d, nil
 }
@@ -189,6 +196,14 @@ func (p *program) printJSON(v any) error {
 	return p.printf("%s\n", asciiJSON(raw))
 }
 
+// writeDraft writes a draft to a new file, and says where it is.
+func (p *program) writeDraft(file string, raw []byte) error {
+	if err := writeNew(file, raw); err != nil {
+		return err
+	}
+	return p.printf("The draft is in %s. Nothing is signed; vault sow check names what is left open.\n", plain.TerminalLine(file))
+}
+
 func (p *program) sowID() *cobra.Command {
 	var out string
 	c := &cobra.Command{
@@ -202,16 +217,16 @@ func (p *program) sowID() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := sow.Parse(raw)
+			d, err := documentIn(args[0], raw)
 			if err != nil {
-				return malformed(args[0], err)
+				return err
 			}
 			if out != "" {
 				made, err := draft.WithID(raw)
 				if err != nil {
 					return &failure{code: "no_identifier", detail: args[0] + ": " + strings.TrimPrefix(err.Error(), "draft: "), status: statusNotDone, err: err}
 				}
-				return writeNew(out, made)
+				return p.writeDraft(out, made)
 			}
 			lines := "stated   " + plain.TerminalLine(d.ID()) + "\n"
 			switch {

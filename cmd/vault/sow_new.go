@@ -61,14 +61,14 @@ func (p *program) sowNew() *cobra.Command {
 				return usageError(strings.TrimPrefix(err.Error(), "draft: "))
 			}
 			if n.out != "" {
-				return writeNew(n.out, raw)
+				return p.writeDraft(n.out, raw)
 			}
 			return p.printf("%s", asciiJSON(raw))
 		},
 	}
 	s := c.Flags()
 	s.StringVar(&n.out, "out", "", "new `file`; standard output where it is not given")
-	s.StringVar(&n.arrangement, "arrangement", "fixed-fee", "of an offer: `fixed-fee`, time-and-materials or no-charge")
+	s.StringVar(&n.arrangement, "arrangement", "fixed-fee", "`arrangement` of an offer: fixed-fee, time-and-materials or no-charge")
 	for _, seat := range []struct {
 		name, who string
 		to        *sow.Seat
@@ -76,7 +76,7 @@ func (p *program) sowNew() *cobra.Command {
 		s.StringVar(&seat.to.Agent, seat.name+"-agent", "", "agent `key` of "+seat.who)
 		s.StringVar(&seat.to.Owner, seat.name+"-owner", "", "`name` of the owner of "+seat.who)
 		s.StringVar(&seat.to.Handle, seat.name+"-handle", "", "`handle` of "+seat.who)
-		s.StringVar(&seat.to.Organization, seat.name+"-organization", "", "organization of "+seat.who+", `org_…`")
+		s.StringVar(&seat.to.Organization, seat.name+"-organization", "", "`organization` of "+seat.who+", org_…")
 	}
 	s.StringVar(&n.starts, "starts", "", "start, an `instant` as 2027-01-01T00:00:00Z")
 	s.StringVar(&n.ends, "ends", "", "end, an `instant`")
@@ -85,25 +85,25 @@ func (p *program) sowNew() *cobra.Command {
 	s.StringArrayVar(&n.offerings, "offering", nil, "`id` of an offering in scope")
 	s.StringArrayVar(&n.inScope, "in-scope", nil, "`example` of work in scope")
 	s.StringArrayVar(&n.outOfScope, "out-of-scope", nil, "`example` of work out of scope")
-	s.StringArrayVar(&n.files, "file", nil, "a file the client sends with each task, `name=media/type`")
-	s.StringArrayVar(&n.resources, "resource", nil, "standing access the client gives, `name=read` or name=read-write, with ,link ,mcp ,api_token ,oauth ,seat or ,proxy behind it")
-	s.StringArrayVar(&n.deliver, "deliver", nil, "a named artifact of every task, `name=media/type`")
+	s.StringArrayVar(&n.files, "file", nil, "`file` that the client sends with each task, name=media/type")
+	s.StringArrayVar(&n.resources, "resource", nil, "standing `access` that the client gives: name=read or name=read-write, with ,link ,mcp ,api_token ,oauth ,seat or ,proxy behind it")
+	s.StringArrayVar(&n.deliver, "deliver", nil, "named `artifact` of every task, name=media/type")
 	s.StringVar(&n.currency, "currency", "", "`code` of three capital letters")
-	s.StringArrayVar(&n.rates, "rate", nil, "fixed fee: `offering=amount` per task")
+	s.StringArrayVar(&n.rates, "rate", nil, "fixed fee: `price` per task, offering=amount")
 	s.Int64Var(&n.ceiling, "ceiling", 0, "fixed fee: `amount` at most in a month")
-	s.StringArrayVar(&n.meters, "meter", nil, "metered: `meter=amount/counts:label`, as tokens_out=1500/1000:1000 tokens")
+	s.StringArrayVar(&n.meters, "meter", nil, "metered: `price` of a meter, meter=amount/counts:label, as tokens_out=1500/1000:1000 tokens")
 	s.StringArrayVar(&n.passThrough, "pass-through", nil, "metered: `meter` that is billed at cost")
 	s.Int64Var(&n.limit, "cap", 0, "metered: `amount` at most in all")
 	s.Int64Var(&n.window, "window-days", 0, "metered: `days` for which the cap is reserved")
-	s.Int64Var(&n.perHour, "per-hour", 0, "tasks an `hour` at most")
-	s.Int64Var(&n.perDay, "per-day", 0, "tasks a `day` at most")
+	s.Int64Var(&n.perHour, "per-hour", 0, "`number` of tasks an hour at most")
+	s.Int64Var(&n.perDay, "per-day", 0, "`number` of tasks a day at most")
 	s.Int64Var(&n.days, "review-days", 7, "`days` to answer an amendment")
 	s.Int64Var(&n.notice, "notice-hours", 24, "`hours` of notice to end it")
-	s.StringVar(&n.formation, "formation", "agent", "who may form it: `agent`, person or agent_then_person")
-	s.StringVar(&n.amendment, "amendment", "person", "who may amend it: `person`, agent or agent_then_person")
+	s.StringVar(&n.formation, "formation", "agent", "`who` may form it: agent, person or agent_then_person")
+	s.StringVar(&n.amendment, "amendment", "person", "`who` may amend it: agent, person or agent_then_person")
 	s.StringVar(&n.posture, "disputes", "", "`posture`: none, refund_on_failed_task or escalate_to_owners")
 	s.Int64Var(&n.keep, "retention-days", 0, "`days` for which content is kept, where retention is enforced")
-	s.StringSliceVar(&n.enforced, "enforced", nil, "what both nodes really enforce, of `"+strings.Join(draft.Clauses(), ",")+"`")
+	s.StringSliceVar(&n.enforced, "enforced", nil, "`clauses` that both nodes really enforce, of "+strings.Join(draft.Clauses(), ","))
 	return c
 }
 

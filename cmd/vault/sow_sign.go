@@ -83,6 +83,14 @@ func (p *program) signSoW(ctx context.Context, file string, s sowSigning) error 
 		}
 		ask.RequestID = "s_" + hex.EncodeToString(id[:])
 	}
+	if err := askIDs(s.request, s.session); err != nil {
+		return err
+	}
+	return p.keeping(s.out, func(keep keeper) error { return p.askForSoW(ctx, s, ask, keep) })
+}
+
+// askForSoW brings a document to the vault, waits for its owner, and keeps the bundle.
+func (p *program) askForSoW(ctx context.Context, s sowSigning, ask client.SoW, keep keeper) error {
 	conn, pairing, err := p.hello(ctx, s.name)
 	if err != nil {
 		return err
@@ -111,9 +119,10 @@ func (p *program) signSoW(ctx context.Context, file string, s sowSigning) error 
 		return &failure{code: "sow_refused", detail: got.Code + " " + got.Detail, status: statusNotDone}
 	case got.Outcome != "signed":
 		return &failure{code: "sow_not_signed", detail: got.Outcome, status: statusNotDone}
-	case s.out == "":
-		_, err := fmt.Fprintf(p.out, "%s\n", asciiJSON(got.Bundle)) // as it is: it may be copied into a file
-		return err
 	}
-	return writeNew(s.out, append(got.Bundle, '\n'))
+	bundle := got.Bundle // a file has it byte for byte
+	if s.out == "" {
+		bundle = asciiJSON(bundle) // as it is: it may be copied into a file
+	}
+	return keep(append(bundle, '\n'))
 }

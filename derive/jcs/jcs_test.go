@@ -186,11 +186,20 @@ func vectorSets(t *testing.T, pattern string) []string {
 }
 
 func TestCanonicalizationBattery(t *testing.T) {
-	for _, file := range vectorSets(t, "binding/*canonicalization*.json") {
+	ran := 0
+	for _, file := range vectorSets(t, "binding/*.json") {
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
+		var kind struct{ Suite string }
+		if err := json.Unmarshal(raw, &kind); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if !strings.HasPrefix(kind.Suite, "EP-CANONICALIZATION") {
+			continue // a suite of package moment
+		}
+		ran++
 		var set struct {
 			Vectors []struct {
 				ID               string
@@ -218,6 +227,9 @@ func TestCanonicalizationBattery(t *testing.T) {
 				}
 			})
 		}
+	}
+	if ran == 0 {
+		t.Skip("no set here is the battery")
 	}
 }
 

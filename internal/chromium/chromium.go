@@ -2,7 +2,7 @@
 
 // Package chromium is the owner's browser in tests and in the tour: a real Chromium
 // with passkeys that answer by themselves when they are asked. The vault has its pages
-// opened by what BROWSER names; that is a small program of this package, which hands
+// opened by what BROWSER names; that is a small program (testbed.Opener), which hands
 // the link over to the one tab that has the passkeys. It has no other way
 // into the vault, and is linked into neither program of the product.
 //
@@ -12,19 +12,16 @@
 package chromium
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	cdpwa "github.com/chromedp/cdproto/webauthn"
 	"github.com/chromedp/chromedp"
 
-	"golang.org/x/sys/unix"
+	"vault/internal/testbed"
 )
 
 // Browser is a Chromium with one tab. Its methods are for one goroutine.
@@ -33,7 +30,7 @@ type Browser struct {
 	Opener string
 
 	ctx   context.Context // of the tab
-	links chan string
+	links <-chan string
 	ends  []func()
 }
 
@@ -77,11 +74,11 @@ func Allocate(ctx context.Context, profile string, d *Display, more ...chromedp.
 
 // Start starts the browser on an empty page. It ends with [Browser.Close] or with ctx.
 func Start(ctx context.Context, o Options) (*Browser, error) {
-	b := &Browser{Opener: filepath.Join(o.Dir, "open"), links: make(chan string, 1)}
-	if err := b.listen(filepath.Join(o.Dir, "links")); err != nil {
-		b.Close()
+	opener, err := testbed.NewOpener(o.Dir)
+	if err != nil {
 		return nil, fmt.Errorf("start browser: %w", err)
 	}
+	b := &Browser{Opener: opener.Program, links: opener.Links, ends: []func(){opener.Close}}
 	alloc, stop, err := Allocate(ctx, filepath.Join(o.Dir, "profile"), o.Display)
 	if err != nil {
 		b.Close()
@@ -99,29 +96,6 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 		return nil, fmt.Errorf("start browser: %w", err)
 	}
 	return b, nil
-}
-
-// listen makes the opener, and the pipe through which it hands links over.
-func (b *Browser) listen(pipe string) error {
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		return err
-	}
-	// For reading and writing: so it never ends between two links.
-	f, err := os.OpenFile(pipe, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	b.ends = append(b.ends, func() { _ = f.Close() })
-	go func() {
-		for r := bufio.NewReader(f); ; {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				return
-			}
-			b.links <- strings.TrimSpace(line)
-		}
-	}()
-	return os.WriteFile(b.Opener, fmt.Appendf(nil, "#!/bin/sh\nprintf '%%s\\n' \"$1\" > '%s'\n", pipe), 0o700)
 }
 
 // Close ends the browser and waits for it.

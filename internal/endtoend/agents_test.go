@@ -5,9 +5,7 @@ package endtoend_test
 import (
 	"bytes"
 	"context"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -23,20 +21,12 @@ import (
 	"vault/custody"
 	"vault/derive/envelope"
 	"vault/internal/needs"
+	"vault/internal/quickkdf"
 	"vault/ipc"
 	"vault/ipc/client"
 	"vault/ipc/socket"
 	"vault/sign"
 )
-
-// quickKDF stands for the passphrase function, which is slow on purpose.
-type quickKDF struct{}
-
-func (quickKDF) Derive(_ context.Context, _ custody.Params, passphrase []byte, salt [16]byte, out *custody.Secret) error {
-	k, err := hkdf.Key(sha256.New, passphrase, salt[:], "test", out.Len())
-	copy(out.Bytes(), k)
-	return err
-}
 
 // window is the owner at the secret window, with one passphrase.
 type window struct{}
@@ -116,7 +106,7 @@ func startWith(t testing.TB, config func(*sign.Config), options func(*approvals.
 	}
 	clock := &clock{Clock: approvals.SystemClock()}
 	cfg := sign.Config{
-		Custody: custody.Config{Dir: folder, Rand: rand.Reader, Now: time.Now, KDF: quickKDF{}},
+		Custody: custody.Config{Dir: folder, Rand: rand.Reader, Now: time.Now, KDF: quickkdf.KDF{}},
 		Clock:   clock,
 		Window:  func(context.Context, keys.Surface) (sign.Window, error) { return window{}, nil },
 		Cost:    func(context.Context) (custody.Params, error) { return custody.Floor, nil },

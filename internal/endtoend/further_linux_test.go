@@ -84,20 +84,22 @@ func (a *abroad) run(uid uint32, sock, owner string, args ...string) (string, er
 func TestFurtherUser(t *testing.T) {
 	a := newAbroad(t)
 	key := softkey.New()
+	var tick func()
 	r := startWith(t, func(c *sign.Config) {
 		c.User = int64(os.Geteuid())
 		c.Page = func(context.Context) (sign.Page, error) { return &tab{key: key}, nil }
 	}, func(o *approvals.Options, desk func() *approvals.Desk) {
 		o.SocketPlace = socket.FurtherPath
-		o.SocketServe = func(userID int64, path string) (func(bool), error) {
+		tick = func() { desk().Tick(t.Context()) }
+		o.SocketServe = func(userID int64, path string) (approvals.ServedSocket, error) {
 			return ipc.Further(desk().Agents(), userID, path, func(err error) { t.Error(err) })
 		}
 	})
 	r.enrol()
-	if out, err := r.owner.AddSocket(t.Context(), fmt.Sprint(os.Geteuid()), ""); err != nil || out.Code != "own_user" {
+	if out, err := r.owner.AddSocket(t.Context(), approvals.FurtherUser{User: fmt.Sprint(os.Geteuid())}); err != nil || out.Code != "own_user" {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	if out, err := r.owner.AddSocket(t.Context(), fmt.Sprint(furtherUser), ""); err != nil || out.Code != approvals.OutcomeDone {
+	if out, err := r.owner.AddSocket(t.Context(), approvals.FurtherUser{User: fmt.Sprint(furtherUser)}); err != nil || out.Code != approvals.OutcomeDone {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	list := r.owner.Sockets()
@@ -168,6 +170,16 @@ func TestFurtherUser(t *testing.T) {
 	}
 	if _, errs, status := r.run(append([]string{a.vault, "agent"}, asks...)...); status == 0 || !strings.Contains(errs, "(other_user)") {
 		t.Errorf("the owner's account, with the other's pairing: %s", errs)
+	}
+
+	// What was cleared away with its folder is made again, and the program goes on as it was paired.
+	if err := os.RemoveAll(filepath.Dir(sock)); err != nil {
+		t.Fatal(err)
+	}
+	refused("after it was cleared away", furtherUser, sock, owner, asks, "socket_absent")
+	tick()
+	if out, err := a.run(furtherUser, sock, owner, append(asks, "--index", "1")...); err != nil {
+		t.Errorf("after it was made again: %s (%v)", out, err)
 	}
 
 	if err := r.owner.RemoveSocket(t.Context(), furtherUser); err != nil {

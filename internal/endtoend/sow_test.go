@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	"vault/internal/samplekey"
@@ -111,7 +112,7 @@ func TestSoWSign(t *testing.T) {
 		for range woken {
 			items := r.owner.Inbox()
 			i := slices.IndexFunc(items, func(it approvals.Item) bool {
-				return it.Kind == approvals.ItemSoW && it.Wants == approvals.WaitCountersign
+				return it.Kind == approvals.ItemSoW && it.Wants == agreement.WaitCountersign
 			})
 			if i < 0 {
 				continue

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 	"vault/approvals/sow/money"
+	"vault/approvals/sow/page"
 	"vault/derive/envelope"
 )
 
@@ -84,16 +86,16 @@ func Contracts() *Desk {
 	d.SoW.Deployed = map[string]sow.Deployment{"": Everything()}
 	_, us := sampleKey("harbor")
 	_, them := sampleKey("stonework")
-	d.SoW.Keys = []approvals.SeatView{{Index: 1, Name: "Harbor & Line Outfitters", Key: us}}
-	d.SoW.Views, d.SoW.Copies = map[string]approvals.EngagementView{}, map[string][]byte{}
+	d.SoW.Keys = []agreement.SeatView{{Index: 1, Name: "Harbor & Line Outfitters", Key: us}}
+	d.SoW.Views, d.SoW.Copies = map[string]agreement.View{}, map[string][]byte{}
 
 	text := fmt.Sprintf(stonework, us)
 	offer := signedBy(document(text), sow.Provider, "stonework", "2026-10-28T14:02:11Z")
-	d.engagement("e_0", offer, nil, us, them, func(v *approvals.EngagementView) {
-		v.State, v.Waiting, v.At = sow.PartiallySigned, []approvals.Waiting{approvals.WaitCountersign}, ago(5*24*time.Hour)
+	d.engagement("e_0", offer, nil, us, them, func(v *agreement.View) {
+		v.State, v.Waiting, v.At = sow.PartiallySigned, []agreement.Waiting{agreement.WaitCountersign}, ago(5*24*time.Hour)
 		v.Versions[0].State = sow.PartiallySigned
-		v.Moves = []approvals.Move{{What: "countersign", Digest: offer.Digest(), By: sow.ByPerson}, {What: "refuse", Digest: offer.Digest()}}
-		v.Timeline = []approvals.Moved{{At: v.At, Version: 1, State: sow.PartiallySigned, What: "imported", By: "c1"}}
+		v.Moves = []agreement.Move{{What: "countersign", Digest: offer.Digest(), By: sow.ByPerson}, {What: "refuse", Digest: offer.Digest()}}
+		v.Timeline = []agreement.Moved{{At: v.At, Version: 1, State: sow.PartiallySigned, What: "imported", By: "c1"}}
 	})
 
 	second := strings.NewReplacer(`"version":1`, `"version":2`, `"amount":40000000`, `"amount":55000000`, `"ends_at":"2027-05-01T00:00:00Z"`, `"ends_at":"2027-11-01T00:00:00Z"`,
@@ -102,40 +104,40 @@ func Contracts() *Desk {
 		`"offerings":["reconcile-statement","flag-exceptions"]`, `"offerings":["reconcile-statement","flag-exceptions","chase-credit-note"]`, `"max_days":30`, `"max_days":90`)
 	both := signedBy(offer, sow.Client, "harbor", "2026-10-29T10:16:05Z")
 	next := signedBy(document(second.Replace(text)), sow.Provider, "stonework", "2026-11-03T09:00:00Z")
-	d.engagement("e_1", both, next, us, them, func(v *approvals.EngagementView) {
-		v.State, v.Waiting, v.At = sow.AmendmentProposed, []approvals.Waiting{approvals.WaitApprove}, ago(20*time.Hour)
+	d.engagement("e_1", both, next, us, them, func(v *agreement.View) {
+		v.State, v.Waiting, v.At = sow.AmendmentProposed, []agreement.Waiting{agreement.WaitApprove}, ago(20*time.Hour)
 		v.Versions[1].State, v.Versions[1].InForce = sow.Active, true
 		v.Versions[0].State, v.Versions[0].ProposedAt, v.Versions[0].ReviewEnds, v.Versions[0].ProposedBy = sow.AmendmentProposed, ago(20*time.Hour), ago(-6*24*time.Hour-4*time.Hour), sow.Provider
-		v.Moves = []approvals.Move{{What: "approve", Digest: next.Digest(), By: sow.ByPerson}, {What: "deny", Digest: next.Digest()}, {What: "counter", Digest: next.Digest()}, {What: "terminate", Digest: both.Digest(), By: sow.ByPerson},
+		v.Moves = []agreement.Move{{What: "approve", Digest: next.Digest(), By: sow.ByPerson}, {What: "deny", Digest: next.Digest()}, {What: "counter", Digest: next.Digest()}, {What: "terminate", Digest: both.Digest(), By: sow.ByPerson},
 			{What: "dispute", Digest: both.Digest(), By: sow.ByPerson}, {What: "review", Digest: both.Digest()}}
-		v.Timeline = []approvals.Moved{
+		v.Timeline = []agreement.Moved{
 			{At: ago(7 * 24 * time.Hour), Version: 1, What: "imported", By: "c1", State: sow.PartiallySigned}, {At: ago(6 * 24 * time.Hour), Version: 1, What: "countersigned", By: "us", State: sow.Agreed},
 			{At: both2ms("2026-11-01T00:00:00Z"), Version: 1, What: "active", By: "time", State: sow.Active}, {At: ago(20 * time.Hour), Version: 2, What: "proposed", By: "them"},
 			{At: ago(-6*24*time.Hour - 4*time.Hour), Version: 2, What: "lapsed", By: "time", Due: true}, {At: both2ms("2027-05-01T00:00:00Z"), Version: 1, What: "ends", By: "time", Due: true},
 		}
-		v.Reminders = []approvals.Reminder{{Engagement: v.ID, Kind: approvals.RemindReview, At: v.Versions[0].ReviewEnds}, {Engagement: v.ID, Kind: approvals.RemindInterim, At: both2ms("2026-11-05T23:59:59Z"), About: "month-end-close-summary"},
-			{Engagement: v.ID, Kind: approvals.RemindDeemed, At: both2ms("2026-11-13T00:00:00Z"), About: "task 0197-a3"}}
-		v.ToClose = []approvals.GrantToClose{{Grant: sow.Grant{Name: "receipts", Access: "read", Standing: true}}}
-		v.Records = []approvals.RecordView{
-			{SHA256: strings.Repeat("a1", 32), Kind: approvals.RecordQuote, At: ago(50 * time.Hour), Verified: false, Claimed: "Granite.books@stonework.example"},
-			{SHA256: strings.Repeat("b2", 32), Kind: approvals.RecordSettlement, At: ago(30 * time.Hour), Claimed: "acme-mesh.example", Dispute: money.FeeArithmetic},
-			{SHA256: strings.Repeat("c3", 32), Kind: approvals.RecordProblem, At: ago(5 * time.Hour), Verified: true},
+		v.Reminders = []agreement.Reminder{{Engagement: v.ID, Kind: agreement.RemindReview, At: v.Versions[0].ReviewEnds}, {Engagement: v.ID, Kind: agreement.RemindInterim, At: both2ms("2026-11-05T23:59:59Z"), About: "month-end-close-summary"},
+			{Engagement: v.ID, Kind: agreement.RemindDeemed, At: both2ms("2026-11-13T00:00:00Z"), About: "task 0197-a3"}}
+		v.ToClose = []agreement.GrantToClose{{Grant: sow.Grant{Name: "receipts", Access: "read", Standing: true}}}
+		v.Records = []agreement.RecordView{
+			{SHA256: strings.Repeat("a1", 32), Kind: agreement.RecordQuote, At: ago(50 * time.Hour), Verified: false, Claimed: "Granite.books@stonework.example"},
+			{SHA256: strings.Repeat("b2", 32), Kind: agreement.RecordSettlement, At: ago(30 * time.Hour), Claimed: "acme-mesh.example", Dispute: money.FeeArithmetic},
+			{SHA256: strings.Repeat("c3", 32), Kind: agreement.RecordProblem, At: ago(5 * time.Hour), Verified: true},
 		}
 		v.Unsettled = money.Some(2900000)
-		v.Reviews = []approvals.Review{{Ours: true, Accepted: false, Reason: "Two of the three exceptions were already settled in July.", Checked: true}}
+		v.Reviews = []agreement.Review{{Ours: true, Accepted: false, Reason: "Two of the three exceptions were already settled in July.", Checked: true}}
 	})
 
 	ended := signedBy(signedBy(document(strings.NewReplacer("sow_7h3c9k2m5q8t1w4x", "sow_2b9d4f6h8k1m3p5r", "Stonework Analytics", "Copperline Ledger Works", "Granite.books@stonework.example", "Wren.recon@copperline.example").Replace(text)), sow.Provider, "stonework", "2026-04-01T00:00:00Z"), sow.Client, "harbor", "2026-04-01T00:00:00Z")
-	d.engagement("e_2", ended, nil, us, them, func(v *approvals.EngagementView) {
+	d.engagement("e_2", ended, nil, us, them, func(v *agreement.View) {
 		v.State, v.At = sow.Lapsed, ago(33*24*time.Hour)
 		v.Versions[0].State, v.Versions[0].InForce = sow.Lapsed, true
-		v.ToClose = []approvals.GrantToClose{{Grant: sow.Grant{Name: "invoice-scans", Access: "read", Via: "link", Standing: true}, Ended: true}}
-		v.Timeline = []approvals.Moved{{At: v.At, Version: 1, What: "lapsed", By: "time", State: sow.Lapsed}}
+		v.ToClose = []agreement.GrantToClose{{Grant: sow.Grant{Name: "invoice-scans", Access: "read", Via: "link", Standing: true}, Ended: true}}
+		v.Timeline = []agreement.Moved{{At: v.At, Version: 1, What: "lapsed", By: "time", State: sow.Lapsed}}
 	})
 	d.SoW.Due = append(d.SoW.Due, d.SoW.Views["e_1"].Reminders[:2]...)
 	d.Items = []approvals.Item{
-		{ID: "e_0", Kind: approvals.ItemSoW, Agent: "support-sender", Since: ago(5 * 24 * time.Hour), Merged: 1, Stem: offer.ID(), Wants: approvals.WaitCountersign},
-		{ID: "e_1", Kind: approvals.ItemSoW, Since: ago(20 * time.Hour), Merged: 1, Stem: both.ID(), Wants: approvals.WaitApprove},
+		{ID: "e_0", Kind: approvals.ItemSoW, Agent: "support-sender", Since: ago(5 * 24 * time.Hour), Merged: 1, Stem: offer.ID(), Wants: agreement.WaitCountersign},
+		{ID: "e_1", Kind: approvals.ItemSoW, Since: ago(20 * time.Hour), Merged: 1, Stem: both.ID(), Wants: agreement.WaitApprove},
 	}
 	return d
 }
@@ -149,7 +151,7 @@ func both2ms(s string) int64 {
 }
 
 // engagement adds an engagement of one or two versions, the newer one first.
-func (d *Desk) engagement(id string, first, second *sow.Document, us, them string, change func(*approvals.EngagementView)) {
+func (d *Desk) engagement(id string, first, second *sow.Document, us, them string, change func(*agreement.View)) {
 	newest := first
 	docs := []*sow.Document{first}
 	if second != nil {
@@ -163,24 +165,24 @@ func (d *Desk) engagement(id string, first, second *sow.Document, us, them strin
 	for _, o := range first.Get("scope").Get("offerings").Items() {
 		offerings = append(offerings, o.Text())
 	}
-	v := approvals.EngagementView{EngagementRow: approvals.EngagementRow{ID: id, SoW: first.ID(), Kind: approvals.KindEngagement, Role: sow.Client, Version: first.Version(), Digest: newest.Digest(),
+	v := agreement.View{Row: agreement.Row{ID: id, SoW: first.ID(), Kind: agreement.KindEngagement, Role: sow.Client, Version: first.Version(), Digest: newest.Digest(),
 		Provider: provider, Client: client, Offerings: offerings, Arrangement: price.Arrangement, Committed: price.Committed(), Currency: price.Currency, StartsAt: start, EndsAt: end, At: ago(time.Hour)},
 		Seat: d.SoW.Keys[0], SeatFixed: true, Deployment: d.SoW.Deployed[""],
-		Parties: []approvals.PartyView{
-			{Role: sow.Provider, Party: provider, Key: them, Learned: "told", LearnedAt: ago(7 * 24 * time.Hour), Confirmation: approvals.ConfirmedNone},
-			{Role: sow.Client, Party: client, Ours: true, Key: us, Confirmation: approvals.ConfirmedNone}}}
+		Parties: []agreement.PartyView{
+			{Role: sow.Provider, Party: provider, Key: them, Learned: "told", LearnedAt: ago(7 * 24 * time.Hour), Confirmation: agreement.ConfirmedNone},
+			{Role: sow.Client, Party: client, Ours: true, Key: us, Confirmation: agreement.ConfirmedNone}}}
 	for _, doc := range docs {
 		raw := doc.Raw()
 		sum := sha256.Sum256(raw)
 		name := hex.EncodeToString(sum[:])
 		d.SoW.Copies[name] = raw
-		v.Versions = append(v.Versions, approvals.VersionView{Version: doc.Version(), Digest: doc.Digest(), Seats: doc.VerifySignatures(sow.Pins{Provider: them, Client: us}),
+		v.Versions = append(v.Versions, agreement.VersionView{Version: doc.Version(), Digest: doc.Digest(), Seats: doc.VerifySignatures(sow.Pins{Provider: them, Client: us}),
 			Findings: doc.Validate(sow.Options{}), Grades: doc.Grades(v.Deployment), Needed: sow.ByPerson,
-			Copies: []approvals.CopyView{{SHA256: name, Size: len(raw), At: ago(6 * 24 * time.Hour), From: approvals.SoWSource{Kind: "agent", Client: "c1"}}}})
+			Copies: []agreement.CopyView{{SHA256: name, Size: len(raw), At: ago(6 * 24 * time.Hour), From: agreement.Source{Kind: "agent", Client: "c1"}}}})
 	}
 	change(&v)
 	d.SoW.Views[id] = v
-	d.SoW.Rows = append(d.SoW.Rows, v.EngagementRow)
+	d.SoW.Rows = append(d.SoW.Rows, v.Row)
 }
 
 // Offers is a vault to which an agent brought a published offer that anybody
@@ -201,11 +203,11 @@ func Offers() *Desk {
 {"id":"holds-licence","kind":"asserted","statement":"You hold the rights to every statement you will share with us.","grade":"evidence"}],
 "subcontracting":{`).Replace(text)
 	offer := signedBy(document(text), sow.Provider, "stonework", "2026-10-28T14:02:11Z")
-	d.engagement("e_0", offer, nil, us, them, func(v *approvals.EngagementView) {
-		v.Kind, v.State, v.Waiting, v.SeatFixed = approvals.KindOffer, sow.StandingProposal, []approvals.Waiting{approvals.WaitCountersign}, false
+	d.engagement("e_0", offer, nil, us, them, func(v *agreement.View) {
+		v.Kind, v.State, v.Waiting, v.SeatFixed = agreement.KindOffer, sow.StandingProposal, []agreement.Waiting{agreement.WaitCountersign}, false
 		v.Versions[0].State = sow.StandingProposal
 		v.Parties = v.Parties[:1]
-		v.Moves = []approvals.Move{{What: "form", Digest: offer.Digest(), By: sow.ByAgent}, {What: "preauthorise", Digest: offer.Digest(), By: sow.ByPerson}}
+		v.Moves = []agreement.Move{{What: "form", Digest: offer.Digest(), By: sow.ByAgent}, {What: "preauthorise", Digest: offer.Digest(), By: sow.ByPerson}}
 	})
 	d.SoW.Completed = Contracts().SoW.Views["e_0"]
 	d.SoW.Completed.ID = "e_9"
@@ -213,7 +215,7 @@ func Offers() *Desk {
 	for name, raw := range Contracts().SoW.Copies {
 		d.SoW.Copies[name] = raw
 	}
-	d.Items = []approvals.Item{{ID: "e_0", Kind: approvals.ItemSoW, Agent: "support-sender", Since: ago(time.Hour), Merged: 1, Stem: offer.ID(), Wants: approvals.WaitCountersign}}
+	d.Items = []approvals.Item{{ID: "e_0", Kind: approvals.ItemSoW, Agent: "support-sender", Since: ago(time.Hour), Merged: 1, Stem: offer.ID(), Wants: agreement.WaitCountersign}}
 	return d
 }
 
@@ -249,10 +251,51 @@ func LargeContract(bytes int) *Desk {
 	offer := signedBy(document(text), sow.Provider, "stonework", "2026-10-28T14:02:11Z")
 	old := d.SoW.Views["e_0"]
 	d.SoW.Rows = d.SoW.Rows[1:]
-	d.engagement("e_0", offer, nil, us, them, func(v *approvals.EngagementView) {
+	d.engagement("e_0", offer, nil, us, them, func(v *agreement.View) {
 		v.State, v.Waiting, v.Moves = old.State, old.Waiting, old.Moves
-		v.Moves = []approvals.Move{{What: "countersign", Digest: offer.Digest(), By: sow.ByPerson}}
+		v.Moves = []agreement.Move{{What: "countersign", Digest: offer.Digest(), By: sow.ByPerson}}
 		v.Versions[0].State = sow.PartiallySigned
 	})
+	return d
+}
+
+// Reviewable is Contracts with the ended engagement to be reviewed: two deliveries, one of them in form and reviewed before.
+func Reviewable() *Desk {
+	d := Contracts()
+	v := d.SoW.Views["e_2"]
+	whole := `{"media_type":"application/pdf","name":"reconciliation-report"},{"media_type":"application/json","name":"exceptions"}`
+	half := `{"media_type":"application/pdf","name":"reconciliation-report"},{"media_type":"text/plain","name":"exceptions"}`
+	for i, pieces := range []string{whole, half} {
+		v.Records = append(v.Records, agreement.RecordView{SHA256: strings.Repeat(fmt.Sprint("d", i), 32), Kind: agreement.RecordJobManifest, At: ago(time.Duration(40-i) * 24 * time.Hour), Verified: true,
+			Text: fmt.Sprintf(`{"job":"job-%d","pieces":[%s],"task_id":"task-0197-a%d"}`, i, pieces, i+3)})
+	}
+	v.Reviews = []agreement.Review{{Ours: true, Accepted: true, Cites: []string{"task-0197-a3"}, Checked: true}}
+	v.Moves = []agreement.Move{{What: "review", Digest: v.Versions[0].Digest}, {What: "probe", Digest: v.Versions[0].Digest}}
+	d.SoW.Views["e_2"] = v
+	return d
+}
+
+// InLanguage is Contracts with the contract to be signed in a language of which that is the text; with "" in the vault's own.
+func InLanguage(text string) *Desk {
+	d := Contracts()
+	_, us := sampleKey("harbor")
+	_, them := sampleKey("stonework")
+	own, _, err := page.OwnLanguage()
+	if err != nil {
+		panic(err)
+	}
+	was := `{"id":"agent-sow-standard-language","version":4,"sha256":"beffbd918cb404d49bd0bb16e95eb3124115344e2a98e8ab2a97a30f98be4b56"}`
+	is := fmt.Sprintf(`{"id":%q,"version":%d,"sha256":%q}`, own.ID, own.Version, own.SHA256)
+	if text != "" {
+		is = fmt.Sprintf(`{"id":"agent-sow-standard-language","version":4,"sha256":%q}`, sow.LanguageHash([]byte(text)))
+	}
+	offer := signedBy(document(strings.Replace(fmt.Sprintf(stonework, us), was, is, 1)), sow.Provider, "stonework", "2026-10-28T14:02:11Z")
+	before := d.SoW.Views["e_0"]
+	d.engagement("e_0", offer, nil, us, them, func(v *agreement.View) {
+		v.State, v.Waiting, v.At, v.Timeline = before.State, before.Waiting, before.At, before.Timeline
+		v.Versions[0].State = sow.PartiallySigned
+		v.Moves = []agreement.Move{{What: "countersign", Digest: offer.Digest(), By: sow.ByPerson}}
+	})
+	d.SoW.Rows = d.SoW.Rows[1:]
 	return d
 }

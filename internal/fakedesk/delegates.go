@@ -99,6 +99,7 @@ func (d *Desk) planOf(f approvals.DelegateForm) approvals.DelegatePlan {
 	b := approvals.DelegateBounds{
 		Operations: f.Operations, Resources: f.Resources, BotPolicy: f.BotPolicy, Bots: f.Bots, IndexMin: f.IndexMin, IndexMax: f.IndexMax,
 		MaxMints: f.MaxMints, MaxUsesPerAction: f.MaxUsesPerAction, NotBefore: f.NotBefore, NotAfter: f.NotAfter,
+		Legitimacy: f.Legitimacy, AvatarAddress: f.AvatarAddress,
 	}
 	for _, domain := range d.Domains() {
 		if domain.Hash == f.DomainHash {

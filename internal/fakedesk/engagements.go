@@ -6,44 +6,46 @@ import (
 	"strings"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
 )
 
 // Engaged is what a desk shows of Agent SoW and what it was asked.
 type Engaged struct {
-	Keys      []approvals.SeatView
-	Rows      []approvals.EngagementRow // answer of Engagements, filtered and paged
-	Views     map[string]approvals.EngagementView
+	Keys      []agreement.SeatView
+	Rows      []agreement.Row // answer of Engagements, filtered and paged
+	Views     map[string]agreement.View
 	Copies    map[string][]byte               // by SHA-256
-	Compared  map[string]approvals.Comparison // by old and new digest, joined by a space
-	Brought   approvals.Imported              // answer of Import, CheckSoW and DraftSoW
-	Completed approvals.EngagementView        // answer of Complete
+	Compared  map[string]agreement.Comparison // by old and new digest, joined by a space
+	Brought   agreement.Imported              // answer of Import, CheckSoW and DraftSoW
+	Completed agreement.View                  // answer of Complete
 	Bundle    []byte                          // answer of ExportSoW
-	Due       []approvals.Reminder            // answer of Reminders
+	Due       []agreement.Reminder            // answer of Reminders
 	Blocked   []approvals.BlockedKey          // answer of BlockedKeys
 	Deployed  map[string]sow.Deployment       // by engagement, "" everywhere
+	Texts     map[string][]byte               // of contract languages, by SHA-256; BringLanguage adds
 
 	Imports [][]byte // what Import was called with
 	Pins    []approvals.PinAsk
 	Formed  []approvals.Formation
 	Signed  []approvals.Signing
 	Acts    []approvals.ActAsk
-	Allowed []approvals.Preauthorisation
+	Allowed []agreement.Preauthorisation
 }
 
 // Seats implements [approvals.Owner].
-func (d *Desk) Seats() []approvals.SeatView {
+func (d *Desk) Seats() []agreement.SeatView {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.SoW.Keys)
 }
 
 // OpenSeat implements [approvals.Owner].
-func (d *Desk) OpenSeat(_ context.Context, name string) (approvals.SeatView, error) {
+func (d *Desk) OpenSeat(_ context.Context, name string) (agreement.SeatView, error) {
 	err := d.call("open seat " + name)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	seat := approvals.SeatView{Index: int64(len(d.SoW.Keys)), Name: name}
+	seat := agreement.SeatView{Index: int64(len(d.SoW.Keys)), Name: name}
 	if err == nil {
 		d.SoW.Keys = append(d.SoW.Keys, seat)
 	}
@@ -80,14 +82,14 @@ func (d *Desk) Engagements(f approvals.EngagementFilter) (approvals.EngagementPa
 	return page, nil
 }
 
-func fits(r approvals.EngagementRow, f approvals.EngagementFilter) bool {
+func fits(r agreement.Row, f approvals.EngagementFilter) bool {
 	all := strings.ToLower(strings.Join(append([]string{r.SoW, r.Provider.Owner, r.Provider.Handle, r.Client.Owner, r.Client.Handle}, r.Offerings...), "\n"))
 	return (f.Text == "" || strings.Contains(all, strings.ToLower(f.Text))) && (f.Kind == "" || f.Kind == r.Kind) &&
 		(len(f.States) == 0 || slices.Contains(f.States, r.State)) && (f.Role == "" || f.Role == r.Role) && (!f.Waiting || len(r.Waiting) > 0)
 }
 
 // Engagement implements [approvals.Owner].
-func (d *Desk) Engagement(id string) (approvals.EngagementView, error) {
+func (d *Desk) Engagement(id string) (agreement.View, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	v, ok := d.SoW.Views[id]
@@ -112,14 +114,14 @@ func (d *Desk) SoWCopy(_, sha256 string) ([]byte, error) {
 }
 
 // CompareSoW implements [approvals.Owner].
-func (d *Desk) CompareSoW(_, old, new string) (approvals.Comparison, error) {
+func (d *Desk) CompareSoW(_, old, new string) (agreement.Comparison, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.SoW.Compared[old+" "+new], d.Err
 }
 
 // Import implements [approvals.Owner].
-func (d *Desk) Import(_ context.Context, raw []byte, kind approvals.RecordKind, from approvals.SoWSource) (approvals.Imported, error) {
+func (d *Desk) Import(_ context.Context, raw []byte, kind agreement.RecordKind, from agreement.Source) (agreement.Imported, error) {
 	err := d.call("import " + string(kind) + " " + from.Kind)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -128,7 +130,7 @@ func (d *Desk) Import(_ context.Context, raw []byte, kind approvals.RecordKind, 
 }
 
 // CheckSoW implements [approvals.Owner].
-func (d *Desk) CheckSoW([]byte) (approvals.Imported, error) {
+func (d *Desk) CheckSoW([]byte) (agreement.Imported, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.SoW.Brought, d.Err
@@ -166,7 +168,7 @@ func (d *Desk) BlockedKeys() []approvals.BlockedKey {
 }
 
 // Complete implements [approvals.Owner].
-func (d *Desk) Complete(_ context.Context, f approvals.Formation) (approvals.EngagementView, error) {
+func (d *Desk) Complete(_ context.Context, f approvals.Formation) (agreement.View, error) {
 	d.mu.Lock()
 	d.SoW.Formed = append(d.SoW.Formed, f)
 	v := d.SoW.Completed
@@ -175,7 +177,7 @@ func (d *Desk) Complete(_ context.Context, f approvals.Formation) (approvals.Eng
 }
 
 // DraftSoW implements [approvals.Owner].
-func (d *Desk) DraftSoW(context.Context, []byte) (approvals.Imported, error) {
+func (d *Desk) DraftSoW(context.Context, []byte) (agreement.Imported, error) {
 	err := d.call("draft")
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -214,7 +216,7 @@ func (d *Desk) CloseGrant(_ context.Context, _, input string, _ bool) error {
 }
 
 // Preauthorise implements [approvals.Owner].
-func (d *Desk) Preauthorise(_ context.Context, p approvals.Preauthorisation) (approvals.Outcome, error) {
+func (d *Desk) Preauthorise(_ context.Context, p agreement.Preauthorisation) (approvals.Outcome, error) {
 	d.mu.Lock()
 	d.SoW.Allowed = append(d.SoW.Allowed, p)
 	d.mu.Unlock()
@@ -259,14 +261,46 @@ func (d *Desk) ExportSoW(context.Context, string, string) ([]byte, error) {
 }
 
 // Reminders implements [approvals.Owner].
-func (d *Desk) Reminders(until int64, limit int) ([]approvals.Reminder, error) {
+func (d *Desk) Reminders(until int64, limit int) ([]agreement.Reminder, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var out []approvals.Reminder
+	var out []agreement.Reminder
 	for _, r := range d.SoW.Due {
 		if r.At <= until && len(out) < limit {
 			out = append(out, r)
 		}
 	}
 	return out, d.Err
+}
+
+// BringLanguage implements [approvals.Owner]: the text is judged by the documents that are shown.
+func (d *Desk) BringLanguage(digest string, text []byte) error {
+	err := d.call("bring language")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, raw := range d.SoW.Copies {
+		doc, perr := sow.Parse(raw)
+		if perr != nil || doc.Digest() != digest || err != nil {
+			continue
+		}
+		if f := doc.CheckLanguageText(text); f != nil {
+			return &approvals.Refusal{Code: string(f.Code), Message: f.Message, Remedy: f.Remedy}
+		}
+		if d.SoW.Texts == nil {
+			d.SoW.Texts = map[string][]byte{}
+		}
+		d.SoW.Texts[sow.LanguageHash(text)] = slices.Clone(text)
+		return nil
+	}
+	if err == nil {
+		err = &approvals.Refusal{Code: agreement.CodeNoEngagement, Message: "There is no such document."}
+	}
+	return err
+}
+
+// LanguageText implements [approvals.Owner].
+func (d *Desk) LanguageText(sha256 string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.SoW.Texts[sha256]), d.Err
 }

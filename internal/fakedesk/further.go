@@ -16,13 +16,14 @@ func (d *Desk) Sockets() []approvals.SocketView {
 }
 
 // AddSocket implements [approvals.Owner]. Numbers are users that exist, names are not.
-func (d *Desk) AddSocket(_ context.Context, user, path string) (approvals.Outcome, error) {
-	id, err := strconv.ParseInt(user, 10, 64)
+func (d *Desk) AddSocket(_ context.Context, f approvals.FurtherUser) (approvals.Outcome, error) {
+	id, err := strconv.ParseInt(f.User, 10, 64)
 	if err != nil {
 		return approvals.Outcome{Code: approvals.OutcomeUnknownUser}, nil
 	}
+	path := f.Path
 	if path == "" {
-		path = "/srv/agent-vault-00112233-" + user + "/s.sock"
+		path = "/srv/agent-vault-00112233-" + f.User + "/s.sock"
 	}
 	out, err := d.confirmed("add socket")
 	if err == nil && out.Code == "done" {

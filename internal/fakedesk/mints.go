@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"vault/approvals"
 )
@@ -18,9 +19,18 @@ type Minting struct {
 	PlanErr   error
 	ImportErr error
 	Issued    []approvals.DelegatePlan // what IssueDelegate was called with
+	Reads     int                      // how often Mints and MintUses were called
+	MintsErr  error
 }
 
 func (d *Desk) minting() Minting { d.mu.Lock(); defer d.mu.Unlock(); return d.Minting }
+
+func (d *Desk) read() Minting {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.Minting.Reads++
+	return d.Minting
+}
 
 // Delegates implements [approvals.Owner].
 func (d *Desk) Delegates() []approvals.DelegateView { return slices.Clone(d.minting().List) }
@@ -62,8 +72,8 @@ func (d *Desk) ImportDelegate(_ context.Context, raw []byte) (approvals.Delegate
 }
 
 // AdmitDelegate implements [approvals.Owner].
-func (d *Desk) AdmitDelegate(_ context.Context, hash string, mints int64) (approvals.Outcome, error) {
-	return d.confirmed(fmt.Sprint("admit delegate ", hash, " ", mints))
+func (d *Desk) AdmitDelegate(_ context.Context, hash string, mints int64, name string) (approvals.Outcome, error) {
+	return d.confirmed(strings.TrimSpace(fmt.Sprint("admit delegate ", hash, " ", mints, " ", name)))
 }
 
 // PauseDelegate implements [approvals.Owner].
@@ -92,8 +102,12 @@ func (d *Desk) RevokeDelegate(_ context.Context, hash string) ([]approvals.MintV
 
 // Mints implements [approvals.Owner].
 func (d *Desk) Mints(f approvals.MintFilter) ([]approvals.MintView, error) {
+	m := d.read()
+	if m.MintsErr != nil {
+		return nil, m.MintsErr
+	}
 	var out []approvals.MintView
-	for _, m := range d.minting().Minted {
+	for _, m := range m.Minted {
 		if (f.Delegate == "" || f.Delegate == m.Delegate) && (f.Before == 0 || m.Seq < f.Before) && (f.Limit == 0 || len(out) < f.Limit) {
 			out = append(out, m)
 		}
@@ -106,7 +120,7 @@ func (d *Desk) MintRecord(context.Context, string) ([]byte, error) { return []by
 
 // MintUses implements [approvals.Owner].
 func (d *Desk) MintUses(delegate string, _, _ int64) ([]approvals.MintUse, error) {
-	m := d.minting()
+	m := d.read()
 	if len(m.List) == 0 || m.List[0].Hash != delegate {
 		return nil, nil // the steps are those of the first
 	}

@@ -83,10 +83,12 @@ var table = []row{
 	{folder: "approvals/receipt", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/journal", "approvals/moment"), desk: true},
 	{folder: "approvals/keys", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/journal"), desk: true},
 
+	{folder: "approvals/agreement", may: of(leaves, "derive/envelope", "derive/confirm", "approvals/sow", "approvals/sow/bundle", "approvals/sow/money", "approvals/sow/span", "approvals/facts", "approvals/journal", "approvals/keys", "approvals/permit", "approvals/store"), desk: true},
 	{folder: "approvals/...", may: of("approvals/...", "assets", documents), desk: true},
 	{folder: "approvals/folder", may: of(leaves), desk: true},
-	{folder: "ipc/...", may: of("ipc/...", "approvals", documents), desk: true},
-	{folder: "ui/...", may: of("ui/...", "approvals", "approvals/sow/...", "assets", documents), desk: true},
+	{folder: "ipc/...", may: of("ipc/...", "approvals", "approvals/agreement", documents), desk: true},
+	{folder: "approvals/opened", may: of("approvals", "approvals/agreement", "approvals/keys", "approvals/sow", "approvals/sow/page", "approvals/plain", "derive/jcs"), desk: true},
+	{folder: "ui/...", may: of("ui/...", "approvals", "approvals/agreement", "approvals/opened", "approvals/sow/...", "assets", documents), desk: true},
 	{folder: "assets", desk: true},
 
 	{folder: "derive", may: of(leaves, "derive/envelope")},

@@ -15,83 +15,39 @@ import (
 	"testing"
 	"time"
 
-	cdpwa "github.com/chromedp/cdproto/webauthn"
-	"github.com/chromedp/chromedp"
-
 	"vault/derive"
-	"vault/internal/testbed"
+	"vault/internal/chromium"
+	"vault/internal/needs"
 )
 
 // person has a browser with a security key, which the vault opens its pages in.
 type person struct {
 	*rig
-	links string // file of the links that were opened
-	seen  int    // how many of them were gone to
-	tab   context.Context
+	browser *chromium.Browser
 }
 
-// browse gives the vault a browser: a program that notes the link, and a tab that goes to it.
+// browse gives the vault a browser.
 func browse(r *rig) *person {
 	r.t.Helper()
-	p := &person{rig: r, links: filepath.Join(r.bed.Dir, "links")}
-	program := filepath.Join(r.bed.Dir, "browser")
-	must(r.t, os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s\\n' \"$1\" >> '"+p.links+"'\n"), 0o700))
-	r.bed.Set("BROWSER", program)
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		r.t.Fatalf("no Chromium (scripts/bootstrap test installs it): %v", err)
-	}
-	alloc, stop := chromedp.NewExecAllocator(r.ctx,
-		chromedp.ExecPath(path), chromedp.UserDataDir(r.t.TempDir()), chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
-		chromedp.Flag("headless", "new"), chromedp.Flag("password-store", "basic"), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("disable-dev-shm-usage", true),
-	)
-	r.t.Cleanup(stop)
-	tab, cancel := chromedp.NewContext(alloc)
-	r.t.Cleanup(cancel)
-	p.tab = tab
-	p.do(chromedp.Navigate("about:blank"))
-	if _, err := chromedp.Call(p.tab, cdpwa.Enable, cdpwa.EnableParams{}); err != nil {
-		r.t.Fatal(err)
-	}
-	if _, err := chromedp.Call(p.tab, cdpwa.AddVirtualAuthenticator, cdpwa.AddVirtualAuthenticatorParams{Options: &cdpwa.VirtualAuthenticatorOptions{
-		Protocol: cdpwa.AuthenticatorProtocolCtap2, Ctap2version: cdpwa.Ctap2versionCtap21, Transport: cdpwa.AuthenticatorTransportUsb,
-		HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true,
-	}}); err != nil {
-		r.t.Fatal(err)
-	}
-	return p
-}
-
-func (p *person) do(actions ...chromedp.Action[chromedp.Void]) {
-	p.t.Helper()
-	if err := chromedp.Do(p.tab, actions...); err != nil {
-		p.t.Fatal(err)
-	}
+	dir := filepath.Join(r.bed.Dir, "c")
+	must(r.t, os.Mkdir(dir, 0o700))
+	b, err := chromium.Start(r.ctx, chromium.Options{Dir: dir})
+	must(r.t, err)
+	r.t.Cleanup(b.Close)
+	_, err = b.Plug(chromium.Stick)
+	must(r.t, err)
+	r.bed.Set("BROWSER", b.Opener)
+	return &person{r, b}
 }
 
 // confirm goes to the page that the vault has opened, and uses the key on it. It gives what the page says.
 func (p *person) confirm() string {
 	p.t.Helper()
-	var link string
-	must(p.t, testbed.Until(p.ctx, "the page's link", func() (bool, error) {
-		raw, err := os.ReadFile(p.links)
-		if os.IsNotExist(err) {
-			return false, nil
-		}
-		all := strings.Split(strings.TrimSuffix(string(raw), "\n"), "\n")
-		if err != nil || len(all) <= p.seen || !strings.HasSuffix(string(raw), "\n") {
-			return false, err
-		}
-		link = all[p.seen]
-		p.seen++
-		return true, nil
-	}))
-	p.do(chromedp.Navigate(link), chromedp.WaitEnabled("#go"))
-	said, err := chromedp.Run(p.tab, chromedp.Evaluate[string]("document.body.innerText"))
+	must(p.t, p.browser.Open())
+	must(p.t, p.browser.Await("ready"))
+	said, err := p.browser.Text("says")
 	must(p.t, err)
-	p.do(chromedp.Click("#go"))
+	must(p.t, p.browser.Press("#go"))
 	return said
 }
 
@@ -200,6 +156,7 @@ func mintOf(t *testing.T, file string) (mint, address string) {
 }
 
 func TestWalkOfADelegate(t *testing.T) {
+	needs.Programs(t, "chromium", "python3", "node")
 	r := start(t)
 	var stop context.CancelFunc
 	r.ctx, stop = context.WithTimeout(r.ctx, 2*time.Minute)
@@ -236,11 +193,17 @@ func TestWalkOfADelegate(t *testing.T) {
 	p.answer("Your name for the bot: ", "walker-bot")
 	p.answer("commas between them: ", "send-message")
 	p.answer("On, resources", "thread:*")
+	p.answer("Resources to try", "")
 	p.answer("or any: ", address)
 	p.answer("so many times [", "2")
 	p.answer("so many keys [", "5")
-	p.answer("index [", "9")
+	p.answer("Lowest action index [", "")
+	p.answer("Highest action index [", "9")
+	p.answer("or now [", "")
 	p.answer("or open [", "")
+	p.answer("screen is locked, yes or no [", "")
+	p.answer("Avatar, or empty.", "")
+	p.answer("Legitimacy id, or empty.", "")
 	p.await("walker-bot may send-message on thread:*, at most 2 times with each key, with up to 5 keys, until ")
 	p.answer("Type yes to go on", "yes")
 	if page := p.confirm(); !strings.Contains(page, "thread:*") || !strings.Contains(page, "send-message") {
@@ -283,12 +246,8 @@ func TestWalkOfADelegate(t *testing.T) {
 	}
 	b.minted("nonce_reused", "--resource", "thread:3", "--nonce", "first")
 
-	// The example bots have one each; where their language is not here, "vault bot" takes their place.
+	// The example bots have one each.
 	for _, words := range [][]string{{"python3", "../../examples/python/bot.py"}, {"node", "../../examples/javascript/bot.mjs"}} {
-		if _, err := exec.LookPath(words[0]); err != nil {
-			b.minted("", "--resource", "thread:9")
-			continue
-		}
 		example, err := filepath.Abs(words[1])
 		must(t, err)
 		cmd := p.bed.Command(p.ctx, words[0], example, b.key, "thread:9", "walker")
@@ -340,7 +299,9 @@ func TestWalkOfADelegate(t *testing.T) {
 	p.await("It mints and signs within its bounds")
 	b.signs("", first, hello, "")
 	p.await("vault> ")
-	p.insist("undelegate 1", "Revoked.")
+	p.insist("undelegate 1", "Revoke it?")
+	p.answer("Type yes to go on", "yes")
+	p.await("Revoked.")
 	b.signs("delegate_ended", first, hello, "")
 	b.minted("delegate_ended", "--resource", "thread:6")
 

@@ -12,9 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,16 +83,7 @@ func start(t *testing.T) *rig {
 	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
 	bin := filepath.Join(dir, "bin")
 	must(t, os.Mkdir(bin, 0o700))
-	for name, args := range map[string][]string{"vault": {"-tags", "headless"}, "vault-key": nil} {
-		c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", filepath.Join(bin, name)}, args...), "vault/cmd/"+name)...)
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if name == "vault-key" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64") {
-			c.Env = append(c.Env, "GOEXPERIMENT=runtimesecret")
-		}
-		if text, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", name, err, text)
-		}
-	}
+	must(t, testbed.Build(ctx, bin))
 	r := &rig{t: t, ctx: ctx, vault: filepath.Join(bin, "vault")}
 	place := filepath.Join(dir, "b")
 	must(t, os.Mkdir(place, 0o700))

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/keys"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
@@ -132,7 +133,7 @@ func agreements(ctx context.Context, place string) (card []byte, receipts [][]by
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, desk.Close()) }()
-	a := &agreement{ctx: ctx, owner: desk.Owner()}
+	a := &dealings{ctx: ctx, owner: desk.Owner()}
 	if err := a.owner.Create(ctx, approvals.Creation{
 		Protection: keys.ProtectPassphrase, Surface: keys.SurfaceTerminal, PutOff: true,
 		Domain: approvals.DomainForm{Namespace: namespace, DomainID: domainID, Kind: domainKind},
@@ -159,12 +160,12 @@ func agreements(ctx context.Context, place string) (card []byte, receipts [][]by
 	return card, receipts, err
 }
 
-// agreement is a client's owner and what they do about one offer and the engagement that is formed under it.
-type agreement struct {
+// dealings are a client's owner and what they do about one offer and the engagement that is formed under it.
+type dealings struct {
 	ctx    context.Context
 	owner  approvals.Owner
 	buyer  string // the paired client
-	offer  approvals.Imported
+	offer  agreement.Imported
 	id     string // the engagement
 	digest string // the version in force
 	doc    *sow.Document
@@ -182,7 +183,7 @@ func done(what string, out approvals.Outcome, err error) error {
 }
 
 // during looks each time that something changed, until act, which runs beside it, has ended.
-func (a *agreement) during(act func() error, look func() error) error {
+func (a *dealings) during(act func() error, look func() error) error {
 	woken, ended := make(chan struct{}, 1), make(chan error, 1)
 	stop := a.owner.Watch(func() {
 		select {
@@ -207,7 +208,7 @@ func (a *agreement) during(act func() error, look func() error) error {
 }
 
 // pair pairs a program by a click, as there is no passkey yet.
-func (a *agreement) pair(sock string) error {
+func (a *dealings) pair(sock string) error {
 	conn, err := client.Dial(a.ctx, sock)
 	if err != nil {
 		return err
@@ -242,7 +243,7 @@ func (a *agreement) pair(sock string) error {
 }
 
 // enrol enrols the passkey, and the owner says that it is theirs.
-func (a *agreement) enrol() error {
+func (a *dealings) enrol() error {
 	return a.during(func() error {
 		out, err := a.owner.EnrolPasskey(a.ctx, approvals.Enrolment{Surface: keys.SurfaceTerminal})
 		return done("enrol", out, err)
@@ -271,8 +272,8 @@ func provider(raw []byte) (*sow.Document, string, error) {
 }
 
 // bring imports what the other side sent.
-func (a *agreement) bring(raw []byte) (approvals.Imported, error) {
-	out, err := a.owner.Import(a.ctx, raw, "", approvals.SoWSource{Kind: "file", Name: "sample.json"})
+func (a *dealings) bring(raw []byte) (agreement.Imported, error) {
+	out, err := a.owner.Import(a.ctx, raw, "", agreement.Source{Kind: "file", Name: "sample.json"})
 	if err == nil && out.Code != "" {
 		err = errors.New(out.Code)
 	}
@@ -282,13 +283,13 @@ func (a *agreement) bring(raw []byte) (approvals.Imported, error) {
 	return out, nil
 }
 
-func (a *agreement) sign(engagement, digest, move string) error {
+func (a *dealings) sign(engagement, digest, move string) error {
 	out, err := a.owner.SignSoW(a.ctx, approvals.Signing{Engagement: engagement, Digest: digest, Move: move})
 	return done(move, out, err)
 }
 
 // form takes up the offer and countersigns; the provider's signature makes it an agreement in force.
-func (a *agreement) form() error {
+func (a *dealings) form() error {
 	// The runtimes that act for this owner keep what the document calls enforced.
 	if err := a.owner.SetDeployment(a.ctx, "", &sow.Deployment{
 		Scope: true, Inputs: true, DeliverableForm: true, Revisions: true, Volume: true, Term: true, ChangeControl: true, Termination: true, Rating: true,
@@ -338,8 +339,8 @@ func (a *agreement) form() error {
 }
 
 // preauthorise lets the paired program form under the offer.
-func (a *agreement) preauthorise() error {
-	out, err := a.owner.Preauthorise(a.ctx, approvals.Preauthorisation{
+func (a *dealings) preauthorise() error {
+	out, err := a.owner.Preauthorise(a.ctx, agreement.Preauthorisation{
 		Offer: a.offer.Engagement, Digest: a.offer.Digest, Client: a.buyer, Party: sow.Seat{Agent: clientAgent, Owner: clientOwner},
 		MaxCommitted: ceiling, Times: 3, NotAfter: time.Now().Add(time.Hour).UnixMilli(),
 	})
@@ -347,7 +348,7 @@ func (a *agreement) preauthorise() error {
 }
 
 // amend approves a version that moves the price.
-func (a *agreement) amend() error {
+func (a *dealings) amend() error {
 	raw := a.doc.Canonical()
 	for _, edit := range [][2]string{{`"per_task":4200000`, `"per_task":4300000`}, {`"version":1,"volume"`, `"version":2,"volume"`}} {
 		if !bytes.Contains(raw, []byte(edit[0])) {
@@ -371,7 +372,7 @@ func (a *agreement) amend() error {
 }
 
 // dispute disputes a settlement whose operator fee is off by one.
-func (a *agreement) dispute() error {
+func (a *dealings) dispute() error {
 	settled, err := a.bring(fmt.Appendf(nil, `{"engagement":%q,"task":"task-1","lines":[{"meter":"items","unit":"package","count":1,"per":1,"per_unit":4300000,"amount":4300000}],`+
 		`"total":4730001,"currency":"XCR","operator_fee":{"operator":"mesh.example","basis":{"kind":"percent","percent":10},"base":4300000,"amount":430001}}`, a.doc.ID()))
 	if err != nil {
@@ -381,24 +382,24 @@ func (a *agreement) dispute() error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(v.Records, func(r approvals.RecordView) bool { return r.SHA256 == settled.SHA256 && r.Dispute != "" }) {
+	if !slices.ContainsFunc(v.Records, func(r agreement.RecordView) bool { return r.SHA256 == settled.SHA256 && r.Dispute != "" }) {
 		return errors.New("dispute: nothing is wrong with the settlement")
 	}
 	return a.act(approvals.ActAsk{Kind: sow.Dispute, Disputed: &sow.Disputed{Amount: 1, Currency: "XCR"}, Cites: []string{settled.SHA256}})
 }
 
-func (a *agreement) terminate() error {
+func (a *dealings) terminate() error {
 	return a.act(approvals.ActAsk{Kind: sow.Termination, Ground: "convenience"})
 }
 
-func (a *agreement) act(ask approvals.ActAsk) error {
+func (a *dealings) act(ask approvals.ActAsk) error {
 	ask.Engagement, ask.Digest = a.id, a.digest
 	out, err := a.owner.ActOn(a.ctx, ask)
 	return done(string(ask.Kind), out, err)
 }
 
 // receipts are those of every entry, the oldest first.
-func (a *agreement) receipts() (out [][]byte, err error) {
+func (a *dealings) receipts() (out [][]byte, err error) {
 	events, err := a.owner.Events(approvals.EventFilter{Limit: 500})
 	if err != nil {
 		return nil, err

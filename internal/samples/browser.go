@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,12 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"vault/internal/softkey"
 )
@@ -27,40 +22,8 @@ import (
 // itself would, with a passkey in software. It has the link from the vault's own opener, and
 // no other way into the vault.
 type browser struct {
-	opener string      // program for BROWSER
-	links  chan string // what it was asked to open
-	pipe   *os.File
+	links <-chan string // testbed.Opener
 }
-
-// newBrowser makes the opener in a folder, and the pipe through which it hands links over.
-func newBrowser(dir string) (*browser, error) {
-	b := &browser{opener: filepath.Join(dir, "open"), links: make(chan string, 4)}
-	pipe := filepath.Join(dir, "links")
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		return nil, fmt.Errorf("make pipe: %w", err)
-	}
-	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$1\" > %s\n", pipe)
-	if err := os.WriteFile(b.opener, []byte(script), 0o700); err != nil {
-		return nil, fmt.Errorf("make opener: %w", err)
-	}
-	var err error
-	// For reading and writing: so it never ends between two links.
-	if b.pipe, err = os.OpenFile(pipe, os.O_RDWR, 0); err != nil {
-		return nil, fmt.Errorf("open pipe: %w", err)
-	}
-	go func() {
-		for r := bufio.NewReader(b.pipe); ; {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				return
-			}
-			b.links <- strings.TrimSpace(line)
-		}
-	}()
-	return b, nil
-}
-
-func (b *browser) close() { _ = b.pipe.Close() }
 
 // task is what the page is given to ask a passkey for.
 type task struct {

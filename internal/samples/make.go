@@ -85,12 +85,12 @@ func run(ctx context.Context, bin, dir string) (made []sample, err error) {
 		return nil, err
 	}
 	defer bed.Close()
-	web, err := newBrowser(filepath.Join(place, "w"))
+	opener, err := testbed.NewOpener(filepath.Join(place, "w"))
 	if err != nil {
 		return nil, err
 	}
-	defer web.close()
-	bed.Set("BROWSER", web.opener)
+	defer opener.Close()
+	bed.Set("BROWSER", opener.Program)
 	keyring := len(testbed.Missing(testbed.KeyringPrograms...)) == 0
 	if keyring {
 		if err := errors.Join(bed.StartBus(ctx), bed.StartKeyring(ctx)); err != nil {
@@ -101,7 +101,7 @@ func run(ctx context.Context, bin, dir string) (made []sample, err error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{ctx: ctx, bed: bed, vault: filepath.Join(bin, "vault"), web: web, one: softkey.New(), two: softkey.New(), words: strings.Fields(string(words.Bytes()))}
+	m := &maker{ctx: ctx, bed: bed, vault: filepath.Join(bin, "vault"), web: &browser{opener.Links}, one: softkey.New(), two: softkey.New(), words: strings.Fields(string(words.Bytes()))}
 	words.Destroy()
 	m.two.Flags |= softkey.BE | softkey.BS
 	m.two.Counter, m.two.Transports = 0, []string{"hybrid"}
@@ -451,11 +451,17 @@ func (m *maker) delegate() {
 	m.answer("Your name for the bot: ", "support-bot")
 	m.answer("commas between them: ", "send-message")
 	m.answer("On, resources", "thread:*")
+	m.answer("Resources to try", "")
 	m.answer("or any: ", address)
 	m.answer("so many times [", "2")
 	m.answer("so many keys [", "5")
-	m.answer("index [", "9")
+	m.answer("Lowest action index [", "")
+	m.answer("Highest action index [", "9")
+	m.answer("or now [", "")
 	m.answer("or open [", "")
+	m.answer("screen is locked, yes or no [", "")
+	m.answer("Avatar, or empty.", "")
+	m.answer("Legitimacy id, or empty.", "")
 	m.answer("Type yes to go on", "yes")
 	m.confirm(m.one)
 	m.await("Issued.")

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,30 +15,18 @@ import (
 	"vault/approvals/receipt"
 	"vault/assets"
 	"vault/derive/confirm"
+	"vault/internal/needs"
 	"vault/internal/testbed"
 )
-
-// build makes the two programs in a folder.
-func build(t *testing.T) string {
-	t.Helper()
-	bin := t.TempDir()
-	for name, args := range map[string][]string{"vault": {"-tags", "headless"}, "vault-key": nil} {
-		c := exec.CommandContext(t.Context(), "go", append(append([]string{"build", "-o", filepath.Join(bin, name)}, args...), "vault/cmd/"+name)...)
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if name == "vault-key" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64") {
-			c.Env = append(c.Env, "GOEXPERIMENT=runtimesecret")
-		}
-		if text, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", name, err, text)
-		}
-	}
-	return bin
-}
 
 // TestSamples: one of each kind, those of agreements in a folder of their own, each verified by the program with the card, by the package without it,
 // and by neither once a digit has changed.
 func TestSamples(t *testing.T) {
-	bin, dir := build(t), filepath.Join(t.TempDir(), "samples")
+	needs.Programs(t, testbed.KeyringPrograms...)
+	bin, dir := t.TempDir(), filepath.Join(t.TempDir(), "samples")
+	if err := testbed.Build(t.Context(), bin); err != nil {
+		t.Fatal(err)
+	}
 	made, err := run(t.Context(), bin, dir)
 	if err != nil {
 		t.Fatal(err)
@@ -48,10 +35,6 @@ func TestSamples(t *testing.T) {
 		confirm.SoWCountersign, confirm.SoWAmend, confirm.SoWTerminate, confirm.SoWDispute, confirm.SoWPreauthorise,
 		confirm.MintDelegate, confirm.MintExport, confirm.MomentResolution, confirm.ActionSign, confirm.RequestDecline, confirm.ClientPair, confirm.GrantMake, confirm.SocketAdd, confirm.InstanceReadmit,
 		confirm.RecoveryShow, confirm.ProtectionChange, confirm.PasskeyTry, confirm.PasskeyAdd, confirm.PasskeyRemove, confirm.PolicyLoosen, confirm.CardExport,
-	}
-	if missing := testbed.Missing(testbed.KeyringPrograms...); len(missing) > 0 {
-		t.Logf("without %v there is no sample of %s", missing, confirm.ProtectionChange)
-		want = slices.DeleteFunc(want, func(k confirm.Kind) bool { return k == confirm.ProtectionChange })
 	}
 	var got []confirm.Kind
 	for _, s := range made {

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -51,16 +50,7 @@ func start(t *testing.T) *rig {
 	for _, d := range []string{bin, place, profile} {
 		must(t, os.Mkdir(d, 0o700))
 	}
-	for name, args := range map[string][]string{"vault": {"-tags", "headless"}, "vault-key": nil} {
-		c := exec.CommandContext(ctx, "go", append(append([]string{"build", "-o", filepath.Join(bin, name)}, args...), "vault/cmd/"+name)...)
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if name == "vault-key" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64") {
-			c.Env = append(c.Env, "GOEXPERIMENT=runtimesecret")
-		}
-		if text, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("build %s: %v\n%s", name, err, text)
-		}
-	}
+	must(t, testbed.Build(ctx, bin))
 	r := &rig{t: t, ctx: ctx, vault: filepath.Join(bin, "vault")}
 	r.bed, err = testbed.New(place)
 	must(t, err)

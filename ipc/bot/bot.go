@@ -18,6 +18,7 @@ import (
 
 	"vault/derive/envelope"
 	"vault/derive/jcs"
+	"vault/ipc/internal/secretfile"
 )
 
 // keyType is the type of the key's file.
@@ -126,18 +127,13 @@ func (k *Key) Save(path string) error {
 
 // Load reads a key. Errors: ErrNoKey, ErrKeyFile, or the system's.
 func Load(path string) (*Key, error) {
-	fi, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	raw, err := secretfile.Read(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNoKey
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look at the bot key: %w", err)
-	}
-	if !fi.Mode().IsRegular() || !onlyOurs(fi) || fi.Size() > maxFile {
+	case errors.Is(err, secretfile.ErrNotOurs):
 		return nil, ErrKeyFile
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read the bot key: %w", err)
 	}
 	defer clear(raw)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,10 @@ type Wish struct {
 var (
 	ErrOperation = errors.New("the delegate has more than one operation: name one")
 	ErrResource  = errors.New("name a resource")
+	ErrWildcard  = errors.New("a request may not ask for a wildcard: it names what it is about")
+	ErrUses      = errors.New("the uses are a whole number from 1")
+	ErrWindow    = errors.New("the end comes before the beginning")
+	ErrAgentID   = errors.New("what the bot calls itself is not empty")
 )
 
 // Fields fills in a wish for a delegate at the time now.
@@ -45,6 +50,16 @@ func (w Wish) Fields(d *envelope.MintDelegate, now time.Time, random io.Reader) 
 			return f, ErrOperation
 		}
 		f.Operation = df.AllowedOperations[0]
+	}
+	switch isWild := func(r string) bool { return r == "*" || strings.HasSuffix(r, ":*") }; {
+	case slices.ContainsFunc(f.Resources, isWild):
+		return f, ErrWildcard
+	case f.MaxUses < 1:
+		return f, ErrUses
+	case f.Window.NotBefore.Set && f.Window.NotAfter.Set && f.Window.NotAfter.N < f.Window.NotBefore.N:
+		return f, ErrWindow
+	case f.AgentID == "":
+		return f, ErrAgentID
 	}
 	if w.ActionIndex != nil {
 		f.ActionIndex = *w.ActionIndex
@@ -88,7 +103,14 @@ func (w Wish) window(outer envelope.Window, now int64) envelope.Window {
 // only the vault knows. Both are canonical; issuer is the domain's address, or empty.
 func Outside(request, delegate []byte, issuer string, now time.Time) string {
 	r, _ := envelope.VerifyMintRequest(request, delegate, envelope.Pins{DomainAddress: issuer}, now.UnixMilli())
-	return Failing(r)
+	if why := Failing(r); why != "" {
+		return why
+	}
+	// The documents may be valid under a delegate that is open; a vault mints no key that could sign nothing.
+	if q, err := envelope.ParseMintRequest(request); err == nil && q.Fields().Window.NotAfter.Set && q.Fields().Window.NotAfter.N < now.UnixMilli() {
+		return "the request's own window is over"
+	}
+	return ""
 }
 
 // Failing names what a report does not accept, in words of ours.

@@ -96,8 +96,21 @@ func TestWish(t *testing.T) {
 	if _, err := (Wish{Operation: "a"}).Fields(d, time.Now(), fixed(5)); !errors.Is(err, ErrResource) {
 		t.Errorf("no resource: %v", err)
 	}
-	if _, err := (Wish{Operation: "a", Resources: []string{"r"}}).Fields(d, time.Now(), bytes.NewReader(nil)); err == nil {
+	if _, err := (Wish{AgentID: "a", MaxUses: 1, Operation: "a", Resources: []string{"r"}}).Fields(d, time.Now(), bytes.NewReader(nil)); err == nil {
 		t.Error("a nonce was drawn from nothing")
+	}
+	early := envelope.Some(1)
+	for want, edit := range map[error]func(*Wish){
+		ErrWildcard: func(w *Wish) { w.Resources = []string{"r", "thread:*"} },
+		ErrUses:     func(w *Wish) { w.MaxUses = 0 },
+		ErrWindow:   func(w *Wish) { w.Until = &early },
+		ErrAgentID:  func(w *Wish) { w.AgentID = "" },
+	} {
+		w := Wish{AgentID: "a", MaxUses: 1, Operation: "a", Resources: []string{"r"}}
+		edit(&w)
+		if _, err := w.Fields(d, time.UnixMilli(15*hour), fixed(5)); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
 	}
 }
 
@@ -123,6 +136,9 @@ func TestOutside(t *testing.T) {
 		"actionIndex out of policy range":        func(f *envelope.RequestFields) { f.ActionIndex = 10 },
 		"maxUses exceeds delegate limit":         func(f *envelope.RequestFields) { f.MaxUses = 3 },
 		"request timeWindow ends after delegate": func(f *envelope.RequestFields) { f.Window.NotAfter = envelope.Some(20*hour + 1) },
+		"the request's own window is over": func(f *envelope.RequestFields) {
+			f.Window = envelope.Window{NotBefore: envelope.Some(11 * hour), NotAfter: envelope.Some(15*hour - 1)}
+		},
 	} {
 		if got := ask(edit); got != want {
 			t.Errorf("got %q, want %q", got, want)

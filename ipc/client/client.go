@@ -21,6 +21,7 @@ import (
 	"github.com/creachadair/jrpc2"
 
 	"vault/approvals/handshake"
+	"vault/derive/jcs"
 	"vault/ipc/socket"
 )
 
@@ -46,6 +47,10 @@ var ErrVaultProof = errors.New("the vault did not prove that it knows this clien
 
 // ErrOtherVault is returned by Hello when the vault's id is not the one of the pairing.
 var ErrOtherVault = errors.New("this is not the vault that this client was paired with")
+
+// ErrLost is returned where the connection ended before the answer came: whether what was asked was done is not known. The
+// same request id on another connection gives the same answer.
+var ErrLost = errors.New("the connection to the vault ended before it answered")
 
 // Conn is one connection. It is safe for concurrent use.
 type Conn struct {
@@ -92,11 +97,19 @@ type Greeting struct {
 }
 
 // Call calls one method and decodes its result into result, which may be nil. It
-// blocks until answered or ctx ends. Errors of the vault are *Error.
+// blocks until answered or ctx ends. Errors of the vault are *Error, and ErrLost is wrapped where it went away. What the vault could not read as a line, and so could not
+// answer to anybody, is not sent: it is refused here as the vault would, frame_invalid or frame_too_large.
 func (c *Conn) Call(ctx context.Context, method string, params, result any) error {
+	if params != nil {
+		raw, err := json.Marshal(params)
+		if err != nil {
+			return unreadable(err) // a document in it is no JSON
+		}
+		params = json.RawMessage(raw)
+	}
 	rsp, err := c.rpc.Call(ctx, method, params)
 	if err != nil {
-		return fromRPC(err)
+		return c.failed(ctx, err)
 	}
 	if result == nil {
 		return nil
@@ -105,6 +118,18 @@ func (c *Conn) Call(ctx context.Context, method string, params, result any) erro
 		return fmt.Errorf("decode the answer to %s: %w", method, err)
 	}
 	return nil
+}
+
+// failed tells an answer of the vault, an end of ctx and a connection that is over apart.
+func (c *Conn) failed(ctx context.Context, err error) error {
+	err = fromRPC(err)
+	var answer *Error
+	var other *jrpc2.Error
+	switch {
+	case errors.As(err, &answer), ctx.Err() != nil, errors.As(err, &other) && !c.rpc.IsStopped():
+		return err
+	}
+	return fmt.Errorf("%w: %v", ErrLost, err)
 }
 
 func fromRPC(err error) error {
@@ -434,8 +459,28 @@ func newLines(c net.Conn) *lines {
 	return &lines{conn: c, in: in}
 }
 
+// unreadable is the vault's refusal of a line that it cannot read.
+func unreadable(err error) error {
+	e := &Error{Family: frameFamily, Code: "frame_invalid", Message: "The line is not one strict JSON value.", Remedy: "Send UTF-8, one JSON value a line, without duplicate names."}
+	var why *jcs.Error
+	if errors.As(err, &why) {
+		if why.Code == jcs.TooLarge {
+			e.Code, e.Message, e.Remedy = "frame_too_large", "The line is longer than 1 MiB.", "Send a smaller document."
+			return e
+		}
+		e.Message += " Reason: " + string(why.Code) + "."
+	}
+	return e
+}
+
+// frameFamily is the JSON-RPC code of a line that cannot be read.
+const frameFamily = -32700
+
 // Send implements channel.Channel.
 func (l *lines) Send(b []byte) error {
+	if err := jcs.CheckFrame(b); err != nil {
+		return unreadable(err)
+	}
 	_, err := l.conn.Write(append(b[:len(b):len(b)], '\n'))
 	return err
 }

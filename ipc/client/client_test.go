@@ -318,3 +318,68 @@ func TestLastHeadIsCanonical(t *testing.T) {
 		t.Errorf("heads %q", desk.Heads)
 	}
 }
+
+// TestVaultThatGoesAway: who waits is told that the vault has gone, and that it is not known what became of it.
+func TestVaultThatGoesAway(t *testing.T) {
+	dir, err := os.MkdirTemp("", "v")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := socket.Listen(filepath.Join(dir, "s.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := make(chan struct{})
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = c.Read(make([]byte, 4096))
+		<-asked
+		_ = c.Close()
+	}()
+	c := dial(t, filepath.Join(dir, "s.sock"))
+	close(asked)
+	for _, when := range []string{"while it waits", "afterwards"} {
+		if _, err := c.Status(within(t)); !errors.Is(err, client.ErrLost) || errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, path := serve(t)
+	if _, err := dial(t, path).Status(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, client.ErrLost) {
+		t.Errorf("whoever asked went away: %v", err)
+	}
+}
+
+// TestUnreadableIsNotSent: the vault answers a line that it cannot read to nobody, so whoever sent it would wait for ever.
+func TestUnreadableIsNotSent(t *testing.T) {
+	_, path := serve(t)
+	c := dial(t, path)
+	if _, err := c.Hello(within(t), pair(t, path)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]struct{ payload, code, says string }{
+		"empty":          {"", "frame_invalid", ""},
+		"no JSON":        {"{", "frame_invalid", ""},
+		"not UTF-8":      {"{\"a\":\"\xff\"}", "frame_invalid", "not_utf8"},
+		"duplicate name": {`{"a":1,"a":2}`, "frame_invalid", "duplicate_name"},
+		"deep":           {strings.Repeat("[", 200) + strings.Repeat("]", 200), "frame_invalid", "too_deep"},
+		"lone surrogate": {`{"a":"\ud800"}`, "frame_invalid", ""},
+		"large":          {`{"a":"` + strings.Repeat("x", 1<<20) + `"}`, "frame_too_large", "1 MiB"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := c.ActionSign(within(t), client.Sign{RequestID: "r", Envelope: json.RawMessage(`{}`), Payload: json.RawMessage(want.payload)})
+			var e *client.Error
+			if !errors.As(err, &e) || e.Code != want.code || !strings.Contains(e.Message, want.says) || e.Remedy == "" {
+				t.Errorf("%v", err)
+			}
+			if _, err := c.Status(within(t)); err != nil {
+				t.Errorf("the connection is over: %v", err)
+			}
+		})
+	}
+}

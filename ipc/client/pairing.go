@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"vault/approvals/handshake"
+	"vault/ipc/internal/secretfile"
 )
 
 // Pairing is what a paired client keeps. It is safe for concurrent use.
@@ -64,20 +65,18 @@ func File(name string) (string, error) {
 	return filepath.Join(state, "agent-vault", "agents", name+".json"), nil
 }
 
+// maxFile bounds a pairing's file, in bytes.
+const maxFile = 1 << 20
+
 // Load reads a pairing. Errors: ErrNotPaired, ErrPairingFile, or the system's.
 func Load(path string) (*Pairing, error) {
-	fi, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	raw, err := secretfile.Read(path, maxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, ErrNotPaired
-	}
-	if err != nil {
-		return nil, fmt.Errorf("look at the pairing: %w", err)
-	}
-	if !fi.Mode().IsRegular() || !onlyOurs(fi) || fi.Size() > 1<<20 {
+	case errors.Is(err, secretfile.ErrNotOurs):
 		return nil, ErrPairingFile
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read the pairing: %w", err)
 	}
 	defer clear(raw)

@@ -242,6 +242,42 @@ func TestSocketForAFurtherUserElsewhere(t *testing.T) {
 	}
 }
 
+// What clears away old files takes a folder that stands in /tmp for long.
+func TestListenerThatWasClearedAway(t *testing.T) {
+	dir := filepath.Join(private(t), "further")
+	path := filepath.Join(dir, "s.sock")
+	listen := func() *Listener {
+		l, err := ListenFor(path, otherUser)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !l.Stands() {
+			t.Fatal("a new socket is not in its place")
+		}
+		return l
+	}
+	first := listen()
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if first.Stands() {
+		t.Error("the socket was removed")
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	second := listen()
+	if first.Stands() {
+		t.Error("another socket stands there")
+	}
+	if err := first.Close(); err != nil || !second.Stands() {
+		t.Errorf("the first took away the second's: %v", err)
+	}
+	if err := second.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestListenForTakesNothingElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(dir string) error

@@ -14,6 +14,9 @@ func ListenFor(path string, _ int64) (*Listener, error) {
 	return nil, fail(CodeUnsupported, path, "no pipe is made for another user", nil)
 }
 
+// Stands is true: a pipe is in no folder.
+func (l *Listener) Stands() bool { return true }
+
 // Forget does nothing.
 func (l *Listener) Forget() {}
 

@@ -119,12 +119,18 @@ func bind(p place, addr string) (*Listener, error) {
 // Path is the path that was given to Listen, cleaned.
 func (l *Listener) Path() string { return l.place.given }
 
+// Stands says whether the path still leads to the socket that was made.
+func (l *Listener) Stands() bool {
+	fi, err := os.Lstat(l.place.path())
+	return err == nil && os.SameFile(fi, l.made)
+}
+
 // Close stops listening and removes the socket, if it is still the one that was
 // made, and then gives up the lock.
 func (l *Listener) Close() error {
 	l.once.Do(func() {
 		l.err = l.UnixListener.Close()
-		if fi, err := os.Lstat(l.place.path()); err == nil && os.SameFile(fi, l.made) {
+		if l.Stands() {
 			l.err = errors.Join(l.err, os.Remove(l.place.path()))
 		}
 		_ = l.lock.Close()

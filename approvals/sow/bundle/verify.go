@@ -331,13 +331,41 @@ func (v *verifier) chain() {
 			v.check(w.part, "version_conflict", false, "two documents of one version are agreed")
 			continue
 		}
-		if below != nil && w.seats.Agreed() && w.doc.Version() > below.doc.Version() {
+		if below != nil && w.doc.Version() > below.doc.Version() {
 			for _, f := range sow.CheckAmendment(below.doc, w.doc, false) {
-				v.check(w.part, string(f.Code), false, f.Message)
+				if w.seats.Agreed() {
+					v.check(w.part, string(f.Code), false, f.Message)
+				} else { // a proposal has no force, and need not come from who brought it
+					v.note("%s: it is not to be agreed to. %s", w.part, f.Message)
+				}
 			}
 		}
 		if w.seats.Agreed() {
 			below = w
+		}
+	}
+	v.order(sorted, below)
+}
+
+// order notes which of the versions counts, where that is not the one the bundle
+// is about, and proposals of which only one can be open (5.8).
+func (v *verifier) order(sorted []version, inForce *version) {
+	var open *version // the first proposal that could be taken up
+	for i := range sorted {
+		w := &sorted[i]
+		superseded := inForce != nil && w.doc.Version() < inForce.doc.Version()
+		if w.part == "document" && superseded {
+			v.note("document: both seats have signed version %d too, and it is in force instead.", inForce.doc.Version())
+		}
+		switch {
+		case w.seats.Agreed():
+		case superseded, inForce != nil && w.doc.Version() == inForce.doc.Version() && w.doc.Digest() != inForce.doc.Digest():
+			v.note("%s: both seats have signed version %d in other bytes; these have no force.", w.part, inForce.doc.Version())
+		case inForce != nil && w.doc.Version() == inForce.doc.Version():
+		case open == nil:
+			open = w
+		case open.doc.Digest() != w.doc.Digest():
+			v.note("%s and %s: two proposals. At most one can be open at a time.", open.part, w.part)
 		}
 	}
 }

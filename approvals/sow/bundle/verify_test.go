@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"crypto/ed25519"
 	"encoding/base64"
 	"slices"
 	"strings"
@@ -208,6 +209,69 @@ func TestParts(t *testing.T) {
 			}
 			if c.loose != "" && !slices.Contains(r.Loose, c.loose) {
 				t.Errorf("loose are %v, and not %s", r.Loose, c.loose)
+			}
+		})
+	}
+}
+
+// TestOrder: which version counts, and what a proposal breaks, is said; a
+// proposal that nobody has agreed to makes nothing invalid.
+func TestOrder(t *testing.T) {
+	w := newWorld(t)
+	amended := func(agreed bool, changes ...string) []byte {
+		text := string(w.amendment)
+		for i := 0; i < len(changes); i += 2 {
+			if text = strings.Replace(text, changes[i], changes[i+1], 1); !strings.Contains(text, changes[i+1]) {
+				t.Fatalf("nothing to change: %s", changes[i])
+			}
+		}
+		d := document(t, []byte(text))
+		for role, label := range map[string]string{sow.Provider: "owner/copperline", sow.Client: "owner/saltmarsh"} {
+			if role == sow.Provider || agreed {
+				k, key := samplekey.Of(t, label)
+				var err error
+				if d, err = d.WithSignature(role, key, "2027-02-11T08:30:00Z", ed25519.Sign(k, d.Signed())); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return d.Raw()
+	}
+	const (
+		instead   = "document: both seats have signed version 2 too"
+		noForce   = "in other bytes; these have no force"
+		two       = "two proposals"
+		notToBe   = "it is not to be agreed to"
+		otherEnd  = `"ends_at": "2027-12-01T00:00:00Z"`
+		statedEnd = `"ends_at": "2027-10-01T00:00:00Z"`
+	)
+	for name, c := range map[string]struct {
+		document []byte
+		versions [][]byte
+		fails    string
+		notes    []string // those among the four above that stand there
+	}{
+		"the version before":            {amended(true), [][]byte{w.agreed}, "", nil},
+		"the version after":             {w.agreed, [][]byte{amended(true)}, "", []string{instead}},
+		"a proposal":                    {w.agreed, [][]byte{w.amendment}, "", nil},
+		"two proposals":                 {w.agreed, [][]byte{w.amendment, amended(false, statedEnd, otherEnd)}, "", []string{two}},
+		"one proposal twice":            {w.agreed, [][]byte{w.amendment, amended(false)}, "", nil},
+		"one taken up, one not":         {w.agreed, [][]byte{amended(true), amended(false, statedEnd, otherEnd)}, "", []string{instead, noForce}},
+		"two agreed":                    {w.agreed, [][]byte{amended(true), amended(true, statedEnd, otherEnd)}, "version_conflict", []string{instead}},
+		"a version left out":            {w.agreed, [][]byte{amended(true, `"version": 2`, `"version": 3`)}, "amendment_version_not_next", []string{"document: both seats have signed version 3 too"}},
+		"a proposal of other parties":   {w.agreed, [][]byte{amended(false, "Teal.accounts@", "Tern.accounts@")}, "", []string{notToBe}},
+		"an agreement of other parties": {w.agreed, [][]byte{amended(true, "Teal.accounts@", "Tern.accounts@")}, "amendment_parties_changed", []string{instead}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := bundle.Verify(bundle.Bundle{Document: c.document, Versions: c.versions}, bundle.Pins{Provider: w.provider, Client: w.client})
+			if f := failed(r); r.Valid != (c.fails == "") || c.fails != "" && !slices.Contains(f, c.fails) {
+				t.Errorf("failed: %v, want %q", f, c.fails)
+			}
+			for _, note := range append([]string{instead, noForce, two, notToBe}, c.notes...) {
+				stands := slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, note) })
+				if stands != slices.Contains(c.notes, note) {
+					t.Errorf("%q stands there: %v, among %q", note, stands, r.Notes)
+				}
 			}
 		})
 	}

@@ -102,6 +102,31 @@ func walk(t *testing.T, file string, f func(*html.Node)) {
 	}
 }
 
+// TestEmptyTextIsSeen: a text of no letters leaves something to be seen in a
+// file too, where no quotation marks stand.
+func TestEmptyTextIsSeen(t *testing.T) {
+	raw := samples(t)["../testdata/docs/fixed-fee-engagement.json"]
+	ink := func(of string) string {
+		d := parse(t, []byte(strings.Replace(string(raw), `"flag-duplicate-invoices"`, of, 1)))
+		p := page.Of(d, facts(d, sow.Client))
+		p.Digest, p.Notices = "", nil
+		root, err := html.Parse(strings.NewReader(p.HTML()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for n := range root.Descendants() {
+			if n.Type == html.TextNode {
+				b.WriteString(n.Data)
+			}
+		}
+		return b.String()
+	}
+	if none, empty := ink(`"x"`), ink(`"x", ""`); none == empty || strings.Count(empty, "(empty)") != 1 {
+		t.Error("an empty offering is not seen")
+	}
+}
+
 // TestHTMLNamesTheDocumentAtTheFoot: the foot of a table is printed on every
 // page.
 func TestHTMLNamesTheDocumentAtTheFoot(t *testing.T) {

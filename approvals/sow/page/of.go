@@ -294,10 +294,26 @@ func (w *walker) notices(p *Page) {
 		p.Notices = append(p.Notices, Notice{t, what, more, member})
 	}
 	p.Blocked = !w.f.Findings.OK()
+	// What is wrong in the same way at several places is one remark, which names them all.
+	type kind struct {
+		code     sow.Code
+		severity sow.Severity
+	}
+	places := map[kind][]string{}
+	for _, f := range w.f.Findings {
+		k := kind{f.Code, f.Severity}
+		places[k] = append(places[k], f.Member)
+	}
+	unearned := false
 	for _, f := range w.f.Findings {
 		if f.Code == "language_unknown" && p.Language.Banner != "" {
 			continue // the banner says so
 		}
+		at := places[kind{f.Code, f.Severity}]
+		if at == nil {
+			continue // said with the first
+		}
+		places[kind{f.Code, f.Severity}] = nil
 		tone := Calm
 		switch f.Severity {
 		case sow.Error:
@@ -305,12 +321,22 @@ func (w *walker) notices(p *Page) {
 		case sow.Warning:
 			tone = Warn
 		}
-		what := own(f.Message)
-		more := own(f.Remedy + " (" + string(f.Code) + ", section " + f.Section)
-		if f.Member != "" {
-			more = join(more, own(", "), code(f.Member))
+		what, remedy, member := own(f.Message), f.Remedy, f.Member
+		if len(at) > 1 {
+			member = ""
 		}
-		add(tone, f.Member, what, join(more, own(")")))
+		if f.Code == "enforcement_unavailable" {
+			unearned = true
+			what = own(plural(int64(len(at)), "clause claims", "clauses claim") + " to be enforced, and nothing you say of the runtimes enforces " + map[bool]string{true: "it.", false: "them."}[len(at) == 1])
+			remedy = "Say in Settings what the runtimes do, where they do it; or ask for a version that states the grade earned."
+		}
+		more := own(remedy + " (" + string(f.Code) + ", section " + f.Section)
+		for _, m := range at {
+			if m != "" {
+				more = join(more, own(", "), code(m))
+			}
+		}
+		add(tone, member, what, join(more, own(")")))
 	}
 	if p.Language.Banner != "" {
 		add(Calm, "language", join(own("This document names the contract language "), p.Language.ID, own(", version "), p.Language.Version, own(p.Language.Banner)), join(own("sha256 of its text "), p.Language.SHA256))
@@ -326,7 +352,7 @@ func (w *walker) notices(p *Page) {
 			}
 		}
 	}
-	if lower > 0 {
+	if lower > 0 && !unearned {
 		add(Warn, "", own(plural(int64(lower), "grade is", "grades are")+" stated higher than what you say the deployment does."), own("Each is shown as stated, with what is earned beside it. What runtimes do is set in Settings, or for this engagement."))
 	}
 	slices.SortStableFunc(p.Notices, func(a, b Notice) int { return int(b.Tone) - int(a.Tone) })

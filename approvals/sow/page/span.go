@@ -63,6 +63,9 @@ func ownf(format string, a ...any) []Span { return own(fmt.Sprintf(format, a...)
 // alike can be told apart.
 func outside(text string) []Span {
 	out := []Span{{Text: text, Outside: true}}
+	if text == "" { // quotation marks stand in a terminal only
+		return append(out, Span{Text: " (empty)"})
+	}
 	if folds(text) {
 		sum := sha256.Sum256([]byte(text))
 		out = append(out, Span{Text: " (text " + hex.EncodeToString(sum[:4]) + ")"})

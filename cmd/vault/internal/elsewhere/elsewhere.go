@@ -34,6 +34,9 @@ const (
 // ErrNobody says that no desk listens on the folder.
 var ErrNobody = errors.New("elsewhere: nobody listens")
 
+// ErrEnded says that a desk was asked and ended before it answered.
+var ErrEnded = errors.New("elsewhere: the desk ended before it answered")
+
 // Question is what can be asked.
 type Question struct {
 	Do      string `json:"do"` // "pending" | "show" | "decide" | "socket.list" | "socket.add" | "socket.remove"
@@ -198,11 +201,15 @@ func decide(ctx context.Context, owner approvals.Owner, loc *time.Location, q Qu
 	out, err := owner.Decide(ctx, d)
 	stop()
 	owner.Closed(q.ID) // nothing where it has ended; else the next one can be opened
-	if err != nil {
+	var r *approvals.Refusal
+	switch {
+	case errors.As(err, &r) && r.Code == approvals.CodeMalformed:
+		tell(Told{Code: "wrong_answer"}) // an option of what has none; a passkey's answer that is malformed is an outcome
+	case err != nil:
 		tell(refused(err))
-		return
+	default:
+		tell(Told{Code: out.Code})
 	}
-	tell(Told{Code: out.Code})
 }
 
 // follow tells how far the ceremony for id is until stop is called, and goes back from it when ctx ends.
@@ -251,16 +258,23 @@ func follow(ctx context.Context, owner approvals.Owner, loc *time.Location, id s
 // Ask asks the desk that holds the folder, calls told with each line, and gives the last code. It blocks for as long as
 // the person takes.
 func Ask(ctx context.Context, folder string, q Question, told func(Told) error) (string, error) {
+	raw, err := json.Marshal(q)
+	if err != nil {
+		return "", err
+	}
 	c, err := net.DialTimeout("unix", filepath.Join(folder, name), wait)
 	if err != nil {
 		return "", errors.Join(ErrNobody, err)
 	}
 	defer c.Close()
+	if len(raw) > maxAsked { // a desk would not read it to its end
+		return "question_too_long", told(Told{Code: "question_too_long"})
+	}
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		return "", err
 	}
-	if err := json.NewEncoder(c).Encode(q); err != nil {
+	if _, err := c.Write(raw); err != nil {
 		return "", errors.Join(ErrNobody, err)
 	}
 	d := json.NewDecoder(io.LimitReader(c, maxTold))
@@ -270,7 +284,7 @@ func Ask(ctx context.Context, folder string, q Question, told func(Told) error) 
 			if ctx.Err() != nil {
 				return "", ctx.Err()
 			}
-			return "", errors.Join(ErrNobody, err)
+			return "", errors.Join(ErrEnded, err)
 		}
 		if err := told(t); err != nil {
 			return "", err

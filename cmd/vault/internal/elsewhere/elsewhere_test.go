@@ -3,6 +3,8 @@ package elsewhere
 import (
 	"context"
 	"errors"
+	"net"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +23,7 @@ type desk struct {
 	opened          string
 	asking          bool
 	outcome         approvals.Outcome
+	refusal         error // of Decide
 	sockets         []approvals.SocketView
 	cancel          chan struct{}
 	told            func()
@@ -73,7 +76,7 @@ func (d *desk) CancelCeremony() { close(d.cancel) }
 func (d *desk) Decide(_ context.Context, x approvals.Decision) (approvals.Outcome, error) {
 	d.decided = append(d.decided, x)
 	if d.cancel == nil {
-		return d.outcome, nil
+		return d.outcome, d.refusal
 	}
 	d.mu.Lock()
 	d.asking = true
@@ -188,5 +191,58 @@ func TestGoingAwayCancels(t *testing.T) {
 func TestNobodyListens(t *testing.T) {
 	if _, err := Ask(t.Context(), t.TempDir(), Question{Do: "pending"}, nil); !errors.Is(err, ErrNobody) {
 		t.Errorf("%v", err)
+	}
+}
+
+// What a request cannot be answered with is told apart from a passkey's answer that is malformed.
+func TestWrongAnswer(t *testing.T) {
+	d := newDesk()
+	d.refusal = &approvals.Refusal{Code: approvals.CodeMalformed}
+	if _, last := ask(d, Question{Do: "decide", ID: "p_1", Digest: "0x11", Verdict: "option"}); last.Code != "wrong_answer" || d.closed != 1 {
+		t.Errorf("%+v, closed %d", last, d.closed)
+	}
+	d = newDesk()
+	d.outcome.Code = "malformed"
+	if _, last := ask(d, Question{Do: "decide", ID: "p_1", Digest: "0x11", Verdict: "approve"}); last.Code != "malformed" {
+		t.Errorf("%+v", last)
+	}
+}
+
+// A desk that ends before it answers was there: what became of the question is not known.
+func TestDeskThatEnds(t *testing.T) {
+	folder := t.TempDir()
+	l, err := net.Listen("unix", filepath.Join(folder, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		_, _ = c.Read(make([]byte, maxAsked))
+		_, _ = c.Write([]byte(`{"text":"A page opens"}` + "\n"))
+		_ = c.Close()
+	}()
+	if _, err := Ask(t.Context(), folder, Question{Do: "decide"}, func(Told) error { return nil }); !errors.Is(err, ErrEnded) || errors.Is(err, ErrNobody) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A question that no desk would read to its end is refused as what it is, not said to have found nobody.
+func TestQuestionThatIsTooLong(t *testing.T) {
+	folder := t.TempDir()
+	l, err := Listen(t.Context(), folder, newDesk(), time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for _, q := range []Question{{Do: "show", ID: strings.Repeat("a", 100_000)}, {Do: "decide", Digest: strings.Repeat("a", maxAsked)}} {
+		var last Told
+		code, err := Ask(t.Context(), folder, q, func(x Told) error { last = x; return nil })
+		if err != nil || code != "question_too_long" || last.Code != code {
+			t.Errorf("%s: %q, %+v, %v", q.Do, code, last, err)
+		}
 	}
 }

@@ -54,7 +54,7 @@ func sockets(ctx context.Context, owner approvals.Owner, loc *time.Location, q Q
 			return
 		}
 		stop := follow(ctx, owner, loc, "socket", tell)
-		out, err := owner.AddSocket(ctx, q.User, q.Path)
+		out, err := owner.AddSocket(ctx, approvals.FurtherUser{User: q.User, Path: q.Path, Elsewhere: true})
 		stop()
 		if err != nil {
 			tell(refused(err))

@@ -10,9 +10,12 @@ import (
 
 func (d *desk) Sockets() []approvals.SocketView { return d.sockets }
 
-func (d *desk) AddSocket(_ context.Context, user, path string) (approvals.Outcome, error) {
+func (d *desk) AddSocket(_ context.Context, f approvals.FurtherUser) (approvals.Outcome, error) {
+	if !f.Elsewhere {
+		return approvals.Outcome{Code: "not said to be from elsewhere"}, nil
+	}
 	if d.outcome.Code == "done" {
-		d.sockets = append(d.sockets, approvals.SocketView{UserID: 1001, User: user, Path: path, Served: true})
+		d.sockets = append(d.sockets, approvals.SocketView{UserID: 1001, User: f.User, Path: f.Path, Served: true})
 	}
 	return d.outcome, nil
 }

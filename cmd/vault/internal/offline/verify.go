@@ -67,6 +67,8 @@ func (v *verifier) run() error {
 			return usage("the payload that was signed is missing")
 		case len(v.signatures) == 0 && isSoW(v.payloads[0].raw):
 			return usage("this is an Agent SoW document, or a bundle of one: give it to vault sow verify")
+		case len(v.signatures) == 0 && len(v.records) == 0:
+			return usage("this is no record, delegate, receipt or saved answer, and no signature over it was given")
 		case len(v.signatures) == 0:
 			return usage("the signature over the payload is missing")
 		case len(v.records) == 0 && v.pins.Address == "":

@@ -26,9 +26,9 @@ func delegateCommands() []command {
 		{"issue", "", "issue a delegate; a passkey confirms it", (*Surface).issue},
 		{"pause", "N", "stop delegate N at once", (*Surface).pause},
 		{"resume", "N", "let a paused delegate go on; a passkey confirms it", (*Surface).resume},
-		{"undelegate", "N", "revoke delegate N for good, or put away one that was never admitted", (*Surface).undelegate},
+		{"undelegate", "N", "revoke delegate N for good, or put away one that was never admitted; it asks first", (*Surface).undelegate},
 		{"import", "FILE", "bring in a delegate that this vault's keys signed elsewhere; it is not in force before admit", (*Surface).bringDelegate},
-		{"admit", "N KEYS", "let KEYS keys be minted under a delegate that was brought in; a passkey confirms it", (*Surface).admit},
+		{"admit", "N KEYS [NAME]", "let KEYS keys be minted under a delegate that was brought in, with your name for its bot; a passkey confirms it", (*Surface).admit},
 		{"material", "N FILE", "let the mint material of delegate N's domain out, sealed; a passkey confirms it", (*Surface).material},
 	}
 }
@@ -141,11 +141,7 @@ func DelegateText(d approvals.DelegateView, mints []approvals.MintView, loc *tim
 		p.say("Its bounds are no longer held by this vault: mint material of its domain was let out, %s. Whoever has it can make every minted key of the domain.", p.when(d.ExportedAt))
 	}
 	p.bounds(d.Bounds)
-	if d.WhileAway {
-		p.say("While you are away: it goes on")
-	} else {
-		p.say("While you are away: it waits")
-	}
+	p.away(d.WhileAway)
 	p.field("Delegate hash", d.Hash)
 	p.field("Its own label", d.DelegateID)
 	p.say("Keys minted: %s of %s", bounds.Number(d.Minted), bounds.Number(d.Mints))
@@ -187,7 +183,24 @@ func (p *page) bounds(b approvals.DelegateBounds) {
 		if l.Required {
 			p.say("Requests have to name it.")
 		}
+		if l.PolicyID != "" {
+			p.field("Its policy", l.PolicyID)
+		}
+		if l.StateVersion != nil {
+			p.say("Its version: %d", *l.StateVersion)
+		}
+		if l.StateHash != "" {
+			p.field("Its hash", l.StateHash)
+		}
 	}
+}
+
+func (p *page) away(goesOn bool) {
+	words := "it waits"
+	if goesOn {
+		words = "it goes on"
+	}
+	p.say("While you are away: %s", words)
 }
 
 func (p *page) mint(m approvals.MintView) {
@@ -234,6 +247,26 @@ func (s *Surface) undelegate(ctx context.Context, args []string) error {
 	if !ok {
 		return s.console.Print(delegateNumber)
 	}
+	// The number is of a list that may have changed meanwhile, and what is revoked does not come back.
+	p := s.page()
+	question := "Revoke it?"
+	if d.State == approvals.DelegateSuspended {
+		question = "Remove it?"
+		p.say("%s never was in force here. It can be brought in again.", p.bot(d))
+	} else {
+		p.say("%s stops at once, for good. Keys that are out: %s; what they signed stays signed. To stop it for a while, use pause.", p.bot(d), bounds.Number(d.Minted))
+	}
+	p.say("%s", p.sentence(d.Name, d.Bounds))
+	if err := s.console.Print(p.String()); err != nil {
+		return err
+	}
+	yes, err := s.yes(ctx, question)
+	if err != nil {
+		return err
+	}
+	if !yes {
+		return s.console.Print("Nothing was changed.\n")
+	}
 	out, err := s.owner.RevokeDelegate(ctx, d.Hash)
 	if err != nil {
 		return err
@@ -241,7 +274,7 @@ func (s *Surface) undelegate(ctx context.Context, args []string) error {
 	if d.State == approvals.DelegateSuspended {
 		return s.console.Print("Removed. It never was in force here; it can be brought in again.\n")
 	}
-	p := s.page()
+	p = s.page()
 	p.say("Revoked. Nothing is minted or signed under it any more. What was signed stays signed.")
 	if len(out) > 0 {
 		p.say("Keys that were out and sign no more here: %d", len(out))
@@ -303,7 +336,7 @@ func readRegular(name string, most int64) ([]byte, error) {
 func (s *Surface) admit(ctx context.Context, args []string) error {
 	var d approvals.DelegateView
 	var keys int64
-	ok := len(args) == 2
+	ok := len(args) >= 2
 	if ok {
 		d, ok = s.aDelegate(args[:1])
 	}
@@ -313,10 +346,14 @@ func (s *Surface) admit(ctx context.Context, args []string) error {
 		ok = err == nil && keys >= 1 && keys <= d.Bounds.MaxMints
 	}
 	if !ok {
-		return s.console.Print("Type the delegate's number after it, and how many keys may be minted under it here: 1 to what it allows.\n")
+		return s.console.Print("Type the delegate's number after it, how many keys may be minted under it here, 1 to what it allows, and your name for its bot if you like.\n")
+	}
+	name := strings.Join(args[2:], " ")
+	if !plain.One(name).Clean() {
+		return s.console.Print("The name holds hidden or look-alike letters. Nothing was changed.\n")
 	}
 	return s.Confirmed(ctx, "Admitted. It is in force here from now on.", func(ctx context.Context) (approvals.Outcome, error) {
-		return s.owner.AdmitDelegate(ctx, d.Hash, keys)
+		return s.owner.AdmitDelegate(ctx, d.Hash, keys, name)
 	})
 }
 
@@ -381,7 +418,7 @@ func (s *Surface) issue(ctx context.Context, _ []string) error {
 		return err
 	}
 	if !ok {
-		return s.console.Print("Nothing was issued. An answer was not as it must be.\n")
+		return s.console.Print("Nothing was issued.\n")
 	}
 	plan, err := s.owner.PlanDelegate(f)
 	if err != nil {
@@ -392,6 +429,7 @@ func (s *Surface) issue(ctx context.Context, _ []string) error {
 	p.say("%s", p.sentence(plan.Name, plan.Bounds))
 	p.warned(plan.Warnings)
 	p.bounds(plan.Bounds)
+	p.away(plan.WhileAway)
 	p.field("Delegate hash", plan.Hash)
 	for _, x := range plan.Preview {
 		switch {
@@ -414,11 +452,115 @@ func (s *Surface) issue(ctx context.Context, _ []string) error {
 	return s.Confirmed(ctx, "Issued.", func(ctx context.Context) (approvals.Outcome, error) { return s.owner.IssueDelegate(ctx, plan) })
 }
 
-// delegateForm asks for the bounds. It is false where an answer is not as it must be.
+// question is one line of the form: its words, what an empty answer means ("" for none), and what takes the answer, or says
+// what is wrong with it.
+type question struct {
+	text, preset string
+	optional     bool // an empty answer is one
+	take         func(answer string) (wrong string)
+}
+
+// answers asks each question until its answer is as it must be. It is false where one that needs an answer got none.
+func (s *Surface) answers(ctx context.Context, list []question) (ok bool, err error) {
+	for _, q := range list {
+		for {
+			var answer string
+			if q.preset == "" {
+				answer, err = s.console.Ask(ctx, q.text+": ")
+			} else {
+				answer, err = s.ask(ctx, q.text, q.preset)
+			}
+			if err != nil || answer == "" && !q.optional {
+				return false, err
+			}
+			wrong := q.take(answer)
+			if wrong == "" {
+				break
+			}
+			if err := s.console.Print(wrong + "\n"); err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// Answers that several lines of the form take.
+
+func clean(into *string, what string) func(string) string {
+	return func(answer string) string {
+		if !plain.One(answer).Clean() {
+			return what + " holds hidden or look-alike letters."
+		}
+		*into = answer
+		return ""
+	}
+}
+
+func listed(into *[]string) func(string) string {
+	return func(answer string) string {
+		parts := strings.Split(answer, ",")
+		for i := range parts {
+			parts[i] = strings.TrimSpace(parts[i])
+		}
+		*into = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+		return ""
+	}
+}
+
+// whole takes a whole number, not below what least gives when it is asked.
+func whole(into *int64, least func() int64) func(string) string {
+	return func(answer string) string {
+		n, err := strconv.ParseInt(strings.ReplaceAll(answer, ",", ""), 10, 64)
+		if low := least(); err != nil || n < low || n > maxWhole {
+			return "That is no whole number from " + bounds.Number(low) + "."
+		}
+		*into = n
+		return ""
+	}
+}
+
+const maxWhole = 1<<53 - 1
+
+// theDay takes a day in UTC: its first millisecond, or its last.
+func theDay(into **int64, last bool, open string) func(string) string {
+	return func(answer string) string {
+		if answer == open {
+			*into = nil
+			return ""
+		}
+		t, err := time.Parse(time.DateOnly, answer)
+		if err != nil {
+			return "A day is written like 2026-12-31; or type " + open + "."
+		}
+		ms := t.UnixMilli()
+		if last {
+			ms = t.AddDate(0, 0, 1).UnixMilli() - 1
+		}
+		*into = &ms
+		return ""
+	}
+}
+
+func yesOrNo(into *bool) func(string) string {
+	return func(answer string) string {
+		*into = strings.EqualFold(answer, "yes")
+		if !*into && !strings.EqualFold(answer, "no") {
+			return "Type yes or no."
+		}
+		return ""
+	}
+}
+
+func address(text string) bool { return envelope.IsAddress(strings.ToLower(text)) }
+
+const noAddress = "An address is 0x and 40 hex digits."
+
+// delegateForm asks for the bounds. It is false where the owner left it.
 func (s *Surface) delegateForm(ctx context.Context) (f approvals.DelegateForm, ok bool, err error) {
 	domains := s.owner.Domains()
 	if len(domains) == 0 {
-		return f, false, nil
+		return f, false, s.console.Print("There is no domain yet. Type domain to make one.\n")
 	}
 	p := s.page()
 	for i, d := range domains {
@@ -427,56 +569,70 @@ func (s *Surface) delegateForm(ctx context.Context) (f approvals.DelegateForm, o
 	if err := s.console.Print(p.String()); err != nil {
 		return f, false, err
 	}
-	answers := make([]string, 9)
-	for i, q := range []struct{ text, preset string }{
-		{"Number of the domain", "1"},
-		{"Your name for the bot", ""},
-		{"It may, operations with commas between them", ""},
-		{"On, resources with commas between them. " + bounds.Rule, ""},
-		{"Addresses of its bots, or any", ""},
-		{"Each key signs at most so many times", firstUses},
-		{"At most so many keys", firstKeys},
-		{"Highest action index", firstIndex},
-		{"Its last day in UTC, or open", s.now().UTC().AddDate(0, 0, firstDays).Format(time.DateOnly)},
-	} {
-		if q.preset == "" {
-			answers[i], err = s.console.Ask(ctx, q.text+": ")
-		} else {
-			answers[i], err = s.ask(ctx, q.text, q.preset)
-		}
-		if err != nil {
-			return f, false, err
-		}
+	f.BotPolicy = envelope.BotSet
+	one, zero := func() int64 { return 1 }, func() int64 { return 0 }
+	legitimacy := ""
+	if ok, err = s.answers(ctx, []question{
+		{"Number of the domain", "1", false, func(a string) string {
+			at, ok := nth([]string{a}, len(domains))
+			if !ok {
+				return "There is no domain with that number."
+			}
+			f.DomainHash = domains[at].Hash
+			return ""
+		}},
+		{"Your name for the bot", "", true, clean(&f.Name, "The name")},
+		{"It may, operations with commas between them", "", false, listed(&f.Operations)},
+		{"On, resources with commas between them. " + bounds.Rule, "", false, listed(&f.Resources)},
+		{"Resources to try, with commas between them, or empty", "", true, listed(&f.Examples)},
+		{"Addresses of its bots, or any", "", false, func(a string) string {
+			if a == "any" {
+				f.BotPolicy = envelope.BotAny
+				return ""
+			}
+			f.Bots = strings.FieldsFunc(a, func(r rune) bool { return r == ',' || r == ' ' })
+			if slices.ContainsFunc(f.Bots, func(b string) bool { return !address(b) }) {
+				return noAddress
+			}
+			return ""
+		}},
+		{"Each key signs at most so many times", firstUses, false, whole(&f.MaxUsesPerAction, one)},
+		{"At most so many keys", firstKeys, false, whole(&f.MaxMints, one)},
+		{"Lowest action index", "0", false, whole(&f.IndexMin, zero)},
+		{"Highest action index", firstIndex, false, whole(&f.IndexMax, func() int64 { return f.IndexMin })},
+		{"Its first day in UTC, or now", "now", false, theDay(&f.NotBefore, false, "now")},
+		{"Its last day in UTC, or open", s.now().UTC().AddDate(0, 0, firstDays).Format(time.DateOnly), false, theDay(&f.NotAfter, true, "open")},
+		{"It goes on while the screen is locked, yes or no", "no", false, yesOrNo(&f.WhileAway)},
+		{"Avatar, or empty. " + bounds.Avatar, "", true, func(a string) string {
+			if a != "" && !address(a) {
+				return noAddress
+			}
+			f.AvatarAddress = a
+			return ""
+		}},
+		{"Legitimacy id, or empty. " + bounds.Legitimacy, "", true, clean(&legitimacy, "The id")},
+	}); err != nil || !ok || legitimacy == "" {
+		return f, ok, err
 	}
-	at, ok := nth(answers[:1], len(domains))
-	if !ok {
-		return f, false, nil
-	}
-	split := func(text string) []string {
-		parts := strings.Split(text, ",")
-		for i := range parts {
-			parts[i] = strings.TrimSpace(parts[i])
-		}
-		return slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	}
-	f = approvals.DelegateForm{DomainHash: domains[at].Hash, Name: answers[1], Operations: split(answers[2]), Resources: split(answers[3]), BotPolicy: envelope.BotSet}
-	if answers[4] == "any" {
-		f.BotPolicy = envelope.BotAny
-	} else {
-		f.Bots = strings.FieldsFunc(answers[4], func(r rune) bool { return r == ',' || r == ' ' })
-	}
-	for i, into := range []*int64{&f.MaxUsesPerAction, &f.MaxMints, &f.IndexMax} {
-		if *into, err = strconv.ParseInt(answers[5+i], 10, 64); err != nil {
-			return f, false, nil
-		}
-	}
-	if answers[8] != "open" {
-		t, err := time.Parse(time.DateOnly, answers[8])
-		if err != nil {
-			return f, false, nil
-		}
-		end := t.AddDate(0, 0, 1).UnixMilli() - 1
-		f.NotAfter = &end
-	}
-	return f, plain.One(f.Name).Clean(), nil
+	l := &approvals.LegitimacyView{LegitimacyID: legitimacy}
+	f.Legitimacy = l
+	ok, err = s.answers(ctx, []question{
+		{"Every request has to name it, yes or no", "no", false, yesOrNo(&l.Required)},
+		{"Its policy, or empty", "", true, clean(&l.PolicyID, "The policy")},
+		{"Its version, or empty", "", true, func(a string) string {
+			if a == "" {
+				return ""
+			}
+			l.StateVersion = new(int64)
+			return whole(l.StateVersion, one)(a)
+		}},
+		{"Its hash, 0x and 64 hex digits, or empty", "", true, func(a string) string {
+			if a = strings.ToLower(a); a != "" && !envelope.IsHash(a) {
+				return "A hash is 0x and 64 hex digits."
+			}
+			l.StateHash = a
+			return ""
+		}},
+	})
+	return f, ok, err
 }

@@ -148,7 +148,7 @@ func CeremonyText(v approvals.CeremonyView, loc *time.Location) string {
 			p.say("It works once, until %s.", p.when(v.Until))
 		}
 	case approvals.CeremonyNoBrowser:
-		p.say("No browser could be opened. Open this link on this computer. It works once:")
+		p.say("No browser has opened it yet. Where none does, open this link on this computer. It works once:")
 		p.say("%s", p.clean(v.Link))
 		if v.Forward != "" {
 			p.say("Where you sit at another computer, type this there first:")
@@ -244,6 +244,7 @@ func nth(args []string, n int) (int, bool) {
 func (s *Surface) policy(context.Context, []string) error {
 	p := s.page()
 	p.say("Always by passkey: agreements, mint delegates and mint material, the recovery words, another protection, the owner card, passkeys, a socket for another user, admitting again what is suspended, and asking less of you. Pairing and granting: from the first passkey on. Approvals on this terminal: from the first passkey on.")
+	p.floor(s.owner.Policy().SoWFloor)
 	rules := s.owner.Policy().Rules
 	if len(rules) == 0 {
 		p.say("Single signatures and answers in the window: by a click.")

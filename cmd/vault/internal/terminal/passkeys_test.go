@@ -125,7 +125,7 @@ func TestGoingBackFromTheCeremonyDecidesNothing(t *testing.T) {
 		step{wait: "Your answer: ", after: 2 * time.Second, typed: "a\r"},
 		step{wait: "b: go back", after: 2 * time.Second, typed: "b\r"},
 	)
-	for _, want := range []string{"No browser could be opened", "ssh -L 38611", "Cancelled. Nothing was decided"} {
+	for _, want := range []string{"No browser has opened it yet", "ssh -L 38611", "Cancelled. Nothing was decided"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not on the screen:\n%s", want, out)
 		}
@@ -285,6 +285,41 @@ func TestRulesAloneAreChanged(t *testing.T) {
 			}
 			if len(d.set) != 1 || len(d.set[0].Rules) == 1 || d.set[0].SoWFloor != now.SoWFloor || !slices.Equal(d.set[0].Ordinary, now.Ordinary) {
 				t.Errorf("%+v", d.set)
+			}
+		})
+	}
+}
+
+// The floor alone is changed, by what it is typed as.
+func TestFloorAloneIsChanged(t *testing.T) {
+	now := permit.Policy{Rules: []permit.Rule{{Scope: permit.ScopeMoment}}, Ordinary: []string{"food"}, SoWFloor: "person"}
+	for typed, want := range map[string]struct {
+		set  bool
+		to   string
+		says string
+	}{
+		"":                  {false, "", "always yours, never an agent’s alone"},
+		"document":          {true, "", "A passkey confirms it"},
+		"person":            {false, "", "This is what counts now"},
+		"agent_then_person": {true, "agent_then_person", "Your agent signs its part first"},
+		"nobody":            {false, "", "Type one of"},
+		"person person":     {false, "", "Type one of"},
+	} {
+		t.Run(typed, func(t *testing.T) {
+			d := &ruled{now: now}
+			dev := newDevice(t)
+			s := New(d, NewConsole(dev, dev.now), dev.now, time.UTC, func(error) string { return "" })
+			if err := s.floor(t.Context(), strings.Fields(typed)); err != nil {
+				t.Fatal(err)
+			}
+			if len(d.set) != 0 != want.set || want.set && (d.set[0].SoWFloor != want.to || !slices.Equal(d.set[0].Rules, now.Rules) || !slices.Equal(d.set[0].Ordinary, now.Ordinary)) {
+				t.Errorf("%+v", d.set)
+			}
+			if !strings.Contains(dev.screen(), want.says) {
+				t.Errorf("%q is not on the screen: %s", want.says, dev.screen())
+			}
+			if want.set && now.Loosens(d.set[0]) != strings.Contains(dev.screen(), "A passkey confirms it") {
+				t.Errorf("the direction is not said: %s", dev.screen())
 			}
 		})
 	}

@@ -2,13 +2,15 @@ package terminal
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
+	"path/filepath"
 	"strconv"
 	"strings"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
+	"vault/approvals/opened"
+	"vault/approvals/plain"
 	"vault/approvals/sow"
 	"vault/approvals/sow/bundle"
 	reading "vault/approvals/sow/page"
@@ -18,17 +20,10 @@ import (
 const maxAgreements = 50
 
 // waitWords say what waits for the owner in an agreement.
-var waitWords = map[approvals.Waiting]string{
-	approvals.WaitCountersign: "waits for your signature", approvals.WaitComplete: "asks to form under your offer", approvals.WaitApprove: "a change waits for your answer",
-	approvals.WaitConflict: "two documents claim one version", approvals.WaitHandle: "a handle names another key", approvals.WaitProblem: "a problem was reported",
-	approvals.WaitDispute: "a settlement does not add up", approvals.WaitIntent: "your agent has not said its part",
-}
-
-// moveWords are what can be done on a terminal.
-var moveWords = map[string]string{
-	"countersign": "sign it, with your passkey", "approve": "approve the change, with your passkey", "publish": "publish the offer, with your passkey",
-	"propose": "propose it, with your passkey", "complete": "complete the agreement, with your passkey", "deny": "deny the change, with a reason",
-	"withdraw": "withdraw it", "refuse": "refuse to form it", "terminate": "end the agreement, with your passkey",
+var waitWords = map[agreement.Waiting]string{
+	agreement.WaitCountersign: "waits for your signature", agreement.WaitComplete: "asks to form under your offer", agreement.WaitApprove: "a change waits for your answer",
+	agreement.WaitConflict: "two documents claim one version", agreement.WaitHandle: "a handle names another key", agreement.WaitProblem: "a problem was reported",
+	agreement.WaitDispute: "a settlement does not add up", agreement.WaitIntent: "your agent has not said its part",
 }
 
 // agreements lists what fits a text, or everything; what waits comes with its word.
@@ -48,7 +43,7 @@ func (s *Surface) agreements(_ context.Context, args []string) error {
 		if r.Role == sow.Provider {
 			with = r.Client
 		}
-		p.say("%d. %s, version %d, %s, with %s", i+1, p.clean(r.SoW), r.Version, strings.ReplaceAll(string(r.State), "_", " "), p.clean(with.Owner))
+		p.say("%d. %s, version %d, %s, with %s", i+1, p.clean(r.SoW), r.Version, opened.StateWords(r), p.clean(with.Owner))
 		for _, w := range r.Waiting {
 			p.say("   %s", waitWords[w])
 		}
@@ -59,23 +54,49 @@ func (s *Surface) agreements(_ context.Context, args []string) error {
 	return s.console.Print(p.String())
 }
 
-// bring takes a document, or what belongs to one, from a file.
+// bring takes a document, or what belongs to one, from a file. It signs nothing.
 func (s *Surface) bring(ctx context.Context, args []string) error {
-	if len(args) != 1 {
+	return s.taken(args, func(raw []byte, name string) (agreement.Imported, error) {
+		return s.owner.Import(ctx, raw, "", agreement.Source{Kind: "file", Name: name})
+	})
+}
+
+// draft takes a document of the owner's that nobody has signed: an offer to publish, or the next version to propose.
+func (s *Surface) draft(ctx context.Context, args []string) error {
+	return s.taken(args, func(raw []byte, _ string) (agreement.Imported, error) { return s.owner.DraftSoW(ctx, raw) })
+}
+
+// taken reads a file, gives it to take, and says what came of it.
+func (s *Surface) taken(args []string, take func(raw []byte, name string) (agreement.Imported, error)) error {
+	if len(args) == 0 { // a name may have blanks
 		return s.console.Print("Type the file after it.\n")
 	}
-	raw, err := readRegular(args[0], bundle.Max)
+	file := strings.Join(args, " ")
+	raw, err := readRegular(file, bundle.Max)
 	if err != nil {
 		return err
 	}
-	got, err := s.owner.Import(ctx, raw, "", approvals.SoWSource{Kind: "file", Name: args[0]})
+	got, err := take(raw, filepath.Base(file))
 	if err != nil {
 		return err
 	}
 	p := s.page()
+	p.imported(got)
+	for _, part := range got.Inside {
+		p.say("%s:", opened.Records[part.Kind])
+		p.imported(part)
+	}
+	return s.console.Print(p.String())
+}
+
+// imported says what came of something that was brought in.
+func (p *page) imported(got agreement.Imported) {
 	switch {
 	case got.Code != "":
 		p.say("It was not kept. Code: %s", p.clean(got.Code))
+		if got.Detail != "" {
+			p.say("  %s", p.clean(got.Detail))
+		}
 	case got.Again:
 		p.say("It was there already.")
 	default:
@@ -83,31 +104,56 @@ func (s *Surface) bring(ctx context.Context, args []string) error {
 	}
 	for _, f := range got.Findings {
 		if f.Severity != sow.Info {
-			p.say("%s: %s (%s at %s)", string(f.Severity), p.clean(f.Message), string(f.Code), p.clean(f.Member))
+			p.say("%s: %s %s (%s at %s)", string(f.Severity), p.clean(f.Message), p.clean(f.Remedy), string(f.Code), p.clean(f.Member))
 		}
 	}
-	return s.console.Print(p.String())
 }
 
-// agreement shows one, page by page, and takes one answer.
+// agreement shows one, page by page, and takes one answer. A version can be named by its number or the beginning of its digest.
 func (s *Surface) agreement(ctx context.Context, args []string) error {
-	if len(args) != 1 {
-		return s.console.Print("Type the number of the list after it.\n")
+	if len(args) < 1 || len(args) > 2 {
+		return s.console.Print("Type the number of the list after it, and a version where another one is meant than the one that waits or is in force.\n")
 	}
 	id := args[0]
 	if n, err := strconv.Atoi(id); err == nil && n >= 1 && n <= len(s.listed) {
 		id = s.listed[n-1]
 	}
-	return s.openAgreement(ctx, id)
+	version := ""
+	if len(args) == 2 {
+		version = args[1]
+	}
+	return s.openAgreement(ctx, id, version)
 }
 
-func (s *Surface) openAgreement(ctx context.Context, id string) error {
+// leastDigest is how much of a digest names a version.
+const leastDigest = 6
+
+// versionOf is the digest of the one version that is named so, "" where none or several are.
+func versionOf(v agreement.View, name string) string {
+	out := ""
+	for _, x := range v.Versions {
+		if strconv.FormatInt(x.Version, 10) == name || len(name) >= leastDigest && strings.HasPrefix(x.Digest, strings.ToLower(name)) {
+			if out != "" {
+				return ""
+			}
+			out = x.Digest
+		}
+	}
+	return out
+}
+
+func (s *Surface) openAgreement(ctx context.Context, id, version string) error {
 	v, err := s.owner.Engagement(id)
 	if err != nil {
 		return err
 	}
-	shown := chosenVersion(v)
-	doc, err := s.documentOf(v, shown)
+	digest := ""
+	if version != "" {
+		if digest = versionOf(v, version); digest == "" {
+			return s.console.Print("No version is named so, or several are. Type its number, or the first letters of its digest.\n")
+		}
+	}
+	o, err := opened.Read(s.owner, v, digest)
 	if err != nil {
 		return err
 	}
@@ -121,136 +167,72 @@ func (s *Surface) openAgreement(ctx context.Context, id string) error {
 			head.say("You sign as the %s, with seat %d: %s", party.Role, v.Seat.Index, party.Key)
 		case party.Key == "":
 			head.say("No key is pinned for the %s. Type pin %s KEY, if you know it by another way.", party.Role, head.clean(party.Party.Agent))
+			for _, key := range party.Claims {
+				head.say("  A signature claims | %s", head.clean(key))
+			}
 		default:
-			head.say("Key of the %s: %s (%s)", party.Role, party.Key, party.Learned)
+			head.say("Key of the %s: %s (%s)", party.Role, party.Key, learned(party))
+		}
+		if party.Blocked {
+			head.say("You blocked the key of the %s. Everything of it is refused.", party.Role)
 		}
 	}
-	text := reading.Of(doc, s.factsOf(v, shown)).Text()
-	if key, err := s.pages(ctx, head.String()+"\n"+text); err != nil || key == "q" {
+	facts := s.facts(o)
+	text := reading.Of(o.Doc, facts).Text()
+	if o.Before != nil { // what changes first, then all of it
+		text = reading.Compare(o.Before, o.Doc, facts).Text() + "\n" + text
+	}
+	if key, err := s.pages(ctx, head.String()+"\n"+text+"\n"+s.beside(v)); err != nil || key == "q" {
 		return err
 	}
-	return s.chooseMove(ctx, v, shown)
+	return s.choose(ctx, o)
 }
 
-// chosenVersion is the version that waits for the owner, else the one in force, else the newest.
-func chosenVersion(v approvals.EngagementView) approvals.VersionView {
-	for _, x := range v.Versions {
-		if slices.ContainsFunc(v.Moves, func(m approvals.Move) bool {
-			return m.Digest == x.Digest && slices.Contains([]string{"countersign", "approve", "publish", "propose", "complete"}, m.What)
-		}) {
-			return x
-		}
+// learned says how a seat's key came to be known.
+func learned(p agreement.PartyView) string {
+	if p.Ours {
+		return "your key, held by this vault"
 	}
-	for _, x := range v.Versions {
-		if x.InForce {
-			return x
-		}
-	}
-	return v.Versions[0]
+	words := map[string]string{"card": "pinned by you, from their owner card", "told": "pinned by you, as they told it", "first_use": "as it was first used", "document": "as the document claims it"}
+	return words[p.Learned]
 }
 
-func (s *Surface) documentOf(v approvals.EngagementView, x approvals.VersionView) (*sow.Document, error) {
-	raw, err := s.owner.SoWCopy(v.ID, x.Copies[len(x.Copies)-1].SHA256)
-	if err != nil {
-		return nil, err
-	}
-	doc, err := sow.Parse(raw)
-	if err == nil && doc.Digest() != x.Digest {
-		err = errors.New("the copy is another document")
-	}
-	return doc, err
+// facts is what the page is told beside the document.
+func (s *Surface) facts(o opened.Agreement) reading.Facts {
+	return o.Facts(s.now().UnixMilli(), opened.Words{
+		Learned: learned,
+		Seat:    seatName,
+		Agent:   s.agentName,
+	})
 }
 
-func (s *Surface) factsOf(v approvals.EngagementView, x approvals.VersionView) reading.Facts {
-	f := reading.Facts{Now: s.now().UnixMilli(), Ours: v.Role, Seat: fmt.Sprintf("seat %d", v.Seat.Index), Deployment: v.Deployment, Seats: x.Seats, Findings: x.Findings, State: x.State}
-	for _, party := range v.Parties {
-		k := reading.Known{Key: party.Key, How: party.Learned}
-		switch party.Confirmation {
-		case approvals.ConfirmedUnpinned:
-			k.Person = reading.PresentNotPinned
-		case approvals.ConfirmedVerified:
-			k.Person = reading.Verified
-		}
-		if party.Role == sow.Provider {
-			f.Provider = k
-		} else {
-			f.Client = k
-		}
+func seatName(x agreement.SeatView) string {
+	if x.Name != "" {
+		return fmt.Sprintf("seat %d, %s", x.Index, plain.TerminalLine(x.Name))
 	}
-	return f
+	return fmt.Sprintf("seat %d", x.Index)
 }
 
-// chooseMove lists what can be done here and does one thing, or none.
-func (s *Surface) chooseMove(ctx context.Context, v approvals.EngagementView, x approvals.VersionView) error {
-	p := s.page()
-	var open []approvals.Move
-	for _, m := range v.Moves {
-		words := moveWords[m.What]
-		switch {
-		case words == "" || m.Digest != x.Digest:
-		case m.Blocked != "":
-			p.say("Not now: %s. Code: %s", words, p.clean(m.Blocked))
-		default:
-			open = append(open, m)
-			p.say("%d: %s", len(open), words)
+// agentName is the owner's own name for a paired program.
+func (s *Surface) agentName(client string) string {
+	for _, c := range s.owner.Clients() {
+		if c.ID == client {
+			return plain.TerminalLine(c.Name)
 		}
 	}
-	p.say("q: close; nothing is decided")
-	if err := s.console.Print(p.String()); err != nil {
-		return err
-	}
-	s.console.Inert()
-	keys := []string{"q"}
-	for i := range open {
-		keys = append(keys, strconv.Itoa(i+1))
-	}
-	line, err := s.console.AskAmong(ctx, "Your answer: ", keys)
-	if err != nil {
-		return err
-	}
-	s.owner.Touch()
-	n, err := strconv.Atoi(line)
-	if err != nil || n < 1 || n > len(open) {
-		return s.console.Print("Closed. Nothing was decided.\n")
-	}
-	return s.doMove(ctx, v, open[n-1])
+	return "an agent"
 }
 
-func (s *Surface) doMove(ctx context.Context, v approvals.EngagementView, m approvals.Move) error {
-	act := approvals.ActAsk{Engagement: v.ID, Digest: m.Digest}
-	var err error
-	switch m.What {
-	case "deny":
-		act.Kind = sow.Denial
-		act.Reason, err = s.console.Ask(ctx, "Your reason, which the other side gets: ")
-	case "withdraw":
-		act.Kind = sow.Withdrawal
-	case "refuse":
-		act.Kind = sow.FormationRefusal
-		act.Ground, err = s.console.Ask(ctx, "Id of the condition that is not met, or nothing: ")
-	case "terminate":
-		act.Kind = sow.Termination
-		act.Ground, err = s.console.AskAmong(ctx, "convenience or cause: ", []string{"convenience", "cause"})
-		if err == nil && act.Ground == "cause" {
-			act.Reason, err = s.console.Ask(ctx, "Your reason, which the other side gets: ")
-		}
-	default:
-		return s.Confirmed(ctx, "Signed. Type agreements to see where it stands.", func(ctx context.Context) (approvals.Outcome, error) {
-			return s.owner.SignSoW(ctx, approvals.Signing{Engagement: v.ID, Digest: m.Digest, Move: m.What})
-		})
-	}
-	if err != nil {
-		return err
-	}
-	return s.Confirmed(ctx, "Done, and signed.", func(ctx context.Context) (approvals.Outcome, error) { return s.owner.ActOn(ctx, act) })
-}
-
-// pin says whose key a key is.
+// pin says whose key a key is, and how the owner knows it.
 func (s *Surface) pin(ctx context.Context, args []string) error {
-	if len(args) != 2 {
-		return s.console.Print("Type the agent's key and its owner's key after it, as you know them by another way.\n")
+	learned := "told"
+	if len(args) == 3 && args[2] == "document" {
+		args, learned = args[:2], "document"
 	}
-	if err := s.owner.PinKey(ctx, approvals.PinAsk{Agent: args[0], Key: args[1], Learned: "told"}); err != nil {
+	if len(args) != 2 {
+		return s.console.Print("Type the agent's key and its owner's key after it, as you know them by another way; and the word document where nobody told you.\n")
+	}
+	if err := s.owner.PinKey(ctx, approvals.PinAsk{Agent: args[0], Key: args[1], Learned: learned}); err != nil {
 		return err
 	}
 	return s.console.Print("Pinned. Signatures of that owner now count.\n")

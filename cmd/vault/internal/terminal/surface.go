@@ -73,13 +73,11 @@ func commands() []command {
 		{"policy", "", "what needs a passkey", (*Surface).policy},
 		{"stricter", "WHAT [CLIENT] [NAME=TEXT...]", "ask a passkey for every, signatures, decisions or unseen, of one program where its client is named, and where domain, operation, resource or class are these", (*Surface).stricter},
 		{"looser", "N", "drop rule N of the policy; a passkey confirms it", (*Surface).looser},
+		{"floor", "[WHO]", "who has to act before an agreement binds you: document, person or agent_then_person; a passkey confirms what is less", (*Surface).floor},
 		{"card", "FILE", "write the owner card to a new file; a passkey confirms it", (*Surface).card},
 		{"compare", "", "compare the six digits of a page that vault decide opened, where this system does not tell whose it is", (*Surface).compare},
 		{"clicks", "", "what was approved by click and by passkey in the last day", (*Surface).clicks},
-		{"agreements", "[TEXT]", "list the agreements between agents, or those that hold a text", (*Surface).agreements},
-		{"agreement", "N", "show agreement N of the list, and what can be done with it", (*Surface).agreement},
-		{"bring", "FILE", "take in an agreement, or what belongs to one", (*Surface).bring},
-		{"pin", "AGENT KEY", "say that a key is that of an agent's owner", (*Surface).pin},
+	}, agreementCommands(), []command{
 		{"domain", "", "make a domain", (*Surface).domain},
 		{"domains", "", "list the domains with address and fingerprint", (*Surface).domains},
 		{"agents", "", "list the paired programs and their grants", (*Surface).agents},
@@ -343,7 +341,7 @@ func (s *Surface) open(ctx context.Context, args []string) error {
 		return s.words(ctx, nil)
 	}
 	if chosen.Kind == approvals.ItemSoW {
-		return s.openAgreement(ctx, chosen.ID)
+		return s.openAgreement(ctx, chosen.ID, "")
 	}
 	sheet, err := s.owner.Open(ctx, chosen.ID)
 	if err != nil {

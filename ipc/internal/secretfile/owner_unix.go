@@ -1,6 +1,6 @@
 //go:build unix
 
-package bot
+package secretfile
 
 import (
 	"io/fs"
@@ -11,14 +11,4 @@ import (
 func onlyOurs(fi fs.FileInfo) bool {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Geteuid() && fi.Mode().Perm()&0o077 == 0
-}
-
-// syncFolder makes a new name in a folder durable.
-func syncFolder(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

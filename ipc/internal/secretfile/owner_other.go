@@ -1,11 +1,8 @@
 //go:build !unix
 
-package bot
+package secretfile
 
 import "io/fs"
 
 // onlyOurs has no mode to look at: the folder's access list is the user's own.
 func onlyOurs(fs.FileInfo) bool { return true }
-
-// syncFolder has nothing to do here.
-func syncFolder(string) error { return nil }

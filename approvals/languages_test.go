@@ -1,0 +1,53 @@
+package approvals_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"vault/approvals"
+	"vault/approvals/agreement"
+	"vault/approvals/sow"
+)
+
+// TestLanguageText: the text of a contract language is kept where a document that is kept was signed with its hash, and no other.
+func TestLanguageText(t *testing.T) {
+	w := owned(t)
+	text := []byte("Standard language, version 4.\nThe parties agree to what stands above.\n")
+	hash := sow.LanguageHash(text)
+	out := w.brought(offerOf(t, "beffbd918cb404d49bd0bb16e95eb3124115344e2a98e8ab2a97a30f98be4b56", hash).Raw())
+	other := w.brought(signAs(t, sample(t, "no-charge-engagement"), sow.Provider, "owner/inkwell").Raw())
+	if got, err := w.owner.LanguageText(hash); err != nil || got != nil {
+		t.Fatalf("%q, %v before it was brought", got, err)
+	}
+	for name, c := range map[string]struct {
+		digest string
+		text   []byte
+		code   string
+	}{
+		"one byte more":    {out.Digest, append(bytes.Clone(text), '\n'), "language_text_mismatch"},
+		"another text":     {out.Digest, []byte("another"), "language_text_mismatch"},
+		"empty":            {out.Digest, nil, "language_text_mismatch"},
+		"another document": {other.Digest, text, "language_text_mismatch"},
+		"no document":      {sow.LanguageHash(nil), text, agreement.CodeNoEngagement},
+		"too long":         {out.Digest, make([]byte, sow.MaxLanguage+1), agreement.CodeTooLong},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var r *approvals.Refusal
+			if err := w.owner.BringLanguage(c.digest, c.text); !errors.As(err, &r) || r.Code != c.code || r.Remedy == "" && c.code != agreement.CodeNoEngagement {
+				t.Errorf("%v, want %s", err, c.code)
+			}
+		})
+	}
+	if got, err := w.owner.LanguageText(hash); err != nil || got != nil {
+		t.Fatalf("a text that was refused is kept: %q, %v", got, err)
+	}
+	for range 2 {
+		if err := w.owner.BringLanguage(out.Digest, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := w.owner.LanguageText(hash); err != nil || !bytes.Equal(got, text) {
+		t.Fatalf("%q, %v", got, err)
+	}
+}

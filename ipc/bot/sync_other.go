@@ -1,0 +1,6 @@
+//go:build !unix
+
+package bot
+
+// syncFolder has nothing to do here.
+func syncFolder(string) error { return nil }
