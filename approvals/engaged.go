@@ -136,7 +136,7 @@ func (d *Desk) sowLog(id string, q agreement.Questions) agreement.Log {
 	defer d.mu.Unlock()
 	st := d.led.state
 	l := agreement.Log{
-		Documents: st.SoWEngagement(id), Seats: st.Seats(), Pins: map[string]permit.Pin{}, Terminated: st.SoWTerminated(id), Blocked: map[string]bool{},
+		Documents: st.SoWEngagement(id), Seats: st.Seats(), Pins: map[string]permit.Pin{}, Terminated: st.SoWTerminated(id), Over: st.SoWOver(id), Blocked: map[string]bool{},
 		Approved: map[string]bool{}, Intents: map[string]journal.IntentState{}, Floor: sow.Authority(d.policy().SoWFloor), Passkeys: d.public.Passkeys,
 	}
 	if d.public.Vault == "" {

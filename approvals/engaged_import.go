@@ -488,7 +488,8 @@ func (d *Desk) followAct(id string, r store.SoWRecord) error {
 			what = "withdrawn"
 		}
 	case sow.Termination:
-		if _, noticed := x.Doc.ConvenienceNotice(); x.View.Seats.Agreed() && !h.Log.Terminated && (f.Ground != "convenience" || noticed) {
+		_, noticed := x.Doc.ConvenienceNotice()
+		if cause := f.Ground != journal.Convenience; x.View.Seats.Agreed() && (cause && !h.Log.Over || noticed && !h.Log.Terminated) {
 			what = "terminated"
 		}
 	case sow.FormationRefusal:

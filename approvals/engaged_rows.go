@@ -445,6 +445,17 @@ func (d *Desk) note(h *held, x agreement.VersionView, what, sha256, reason strin
 
 // noteAs is note with another word on the timeline.
 func (d *Desk) noteAs(h *held, x agreement.VersionView, what, move, sha256, reason string, also func(*store.Tx, int64) error) error {
+	by := "them"
+	if what == "lapsed" {
+		by = "time"
+	} else if what == "settled" || what == "handle" || what == "problem" {
+		by = "us"
+	}
+	return d.noteBy(h, x, what, move, by, sha256, reason, also)
+}
+
+// noteBy is noteAs with who did it: "us", "them" or "time".
+func (d *Desk) noteBy(h *held, x agreement.VersionView, what, move, by, sha256, reason string, also func(*store.Tx, int64) error) error {
 	err := d.do(&op{build: func(b *batch) error {
 		hash := ""
 		if sha256 != "" {
@@ -455,12 +466,6 @@ func (d *Desk) noteAs(h *held, x agreement.VersionView, what, move, sha256, reas
 			return err
 		}
 		a.write = func(tx *store.Tx) error {
-			by := "them"
-			if what == "lapsed" {
-				by = "time"
-			} else if what == "settled" || what == "handle" || what == "problem" {
-				by = "us"
-			}
 			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.ID, At: b.now, Version: x.Version, What: move, By: by, Seq: a.entry.Seq}); err != nil {
 				return err
 			}
@@ -506,7 +511,7 @@ func (d *Desk) relistAll() error {
 	return nil
 }
 
-// freshen makes the rows anew that time has changed, and notes what lapsed. It blocks on the disk.
+// freshen makes the rows anew that time has changed, and notes what lapsed and what silence has escalated. It blocks on the disk.
 func (d *Desk) freshen(limit int) error {
 	db := d.db()
 	if db == nil || db.Mode() != store.ModeReadWrite {
@@ -526,6 +531,12 @@ func (d *Desk) freshen(limit int) error {
 				if err := d.note(h, x.View, "lapsed", "", "amendment_lapsed", nil); err != nil {
 					return err
 				}
+			}
+		}
+		for _, r := range h.Escalated() {
+			keep := func(tx *store.Tx, _ int64) error { return tx.PutSoWRecord(r) }
+			if err := d.noteBy(h, h.Newest(), "problem", "problem "+r.Answer, "time", r.SHA256, r.Answer, keep); err != nil {
+				return err
 			}
 		}
 		if err := d.relist(row.ID); err != nil {

@@ -445,12 +445,16 @@ func (v ownerView) ActOn(ctx context.Context, ask ActAsk) (Outcome, error) {
 		}
 		return codeOf(CodeMalformed, "")
 	}
+	ground := ""
+	if ask.Kind == sow.Termination && ask.Ground == journal.Convenience {
+		ground = ask.Ground
+	}
 	c := byClick()
 	o := &op{alone: true, anchor: true}
 	o.build = func(b *batch) error {
 		a, err := b.add(journal.KindSoWActSigned, journal.SoWActSigned{
 			Engagement: h.ID, Act: string(ask.Kind), SoW: x.Doc.ID(), Version: x.View.Version, DocumentSHA256: "0x" + x.View.Digest,
-			ActSHA256: permit.SHA256(act.Canonical()), Role: role, Seat: seat, Key: key, By: c.by, Confirmation: c.record,
+			ActSHA256: permit.SHA256(act.Canonical()), Role: role, Seat: seat, Key: key, By: c.by, Ground: ground, Confirmation: c.record,
 		})
 		if err != nil {
 			return err
@@ -523,19 +527,15 @@ func (v ownerView) AnswerProblem(_ context.Context, engagement, sha256, answer s
 	}
 	r := h.Records[i]
 	switch {
-	case answer == "resolved" && r.Answer != "resolved":
-	case answer == "escalated" && r.Answer == "":
-	case answer == "escalated" && r.Answer == "escalated":
-		answer = "escalated_twice"
+	case answer == agreement.AnswerResolved && r.Answer != agreement.AnswerResolved:
+	case answer == agreement.AnswerEscalated && r.Answer == "":
+	case answer == agreement.AnswerEscalated && r.Answer == agreement.AnswerEscalated:
+		answer = agreement.AnswerTwice
 	default:
 		return refuse(agreement.CodeNotOpen)
 	}
 	r.Answer = answer
-	main := h.Docs[0].View
-	if h.InForce != nil {
-		main = h.InForce.View
-	}
-	if err := d.noteAs(h, main, "problem", "problem "+answer, sha256, answer, func(tx *store.Tx, _ int64) error { return tx.PutSoWRecord(r) }); err != nil {
+	if err := d.noteAs(h, h.Newest(), "problem", "problem "+answer, sha256, answer, func(tx *store.Tx, _ int64) error { return tx.PutSoWRecord(r) }); err != nil {
 		return err
 	}
 	return d.relist(engagement)

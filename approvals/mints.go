@@ -3,6 +3,8 @@ package approvals
 import (
 	"context"
 	"encoding/json"
+
+	"vault/approvals/bounds"
 )
 
 // Codes of refusals of mint delegation, beside the general ones. Where a bound was passed, Data is
@@ -66,11 +68,11 @@ const (
 
 // LegitimacyView is a delegate's legitimacyRef. It is shown apart from validity, which it never changes.
 type LegitimacyView struct {
-	LegitimacyID string `json:"legitimacyId"` // hostile text
-	Required     bool   `json:"required"`
-	PolicyID     string `json:"policyId,omitempty"`
-	StateVersion *int64 `json:"stateVersion,omitempty"`
-	StateHash    string `json:"stateHash,omitempty"`
+	LegitimacyID string // hostile text, as PolicyID
+	Required     bool   // requests have to name it
+	PolicyID     string // or empty
+	StateVersion *int64 // from 1, or nil
+	StateHash    string // 0x and 64 hex digits, or empty
 }
 
 // DelegateBounds is what a delegate lets bots have (AgentEnvelope section 12). Texts of an
@@ -109,17 +111,6 @@ type DelegateForm struct {
 	Examples            []string // resources to be tried against the form; not part of the delegate
 }
 
-// DelegateWarning is a dangerous or mistaken shape. Subject is the value concerned, or empty.
-type DelegateWarning struct {
-	// Code is "any_resource" (*), "no_end", "any_bot", "wildcard_never_matches" (a:b:*),
-	// "bare_prefix" (a resource without a colon that has a wildcard beside it), "many_mints"
-	// (more than 1,000), "many_uses" (more than 1,000 per mint), "long" (more than 90 days),
-	// "already_over", "id_not_by_rule" (imported), "not_normal" (an operation or resource not in
-	// normal form, which other tools may normalise) or "one_bot_many_addresses" (the same address twice).
-	Code    string
-	Subject string
-}
-
 // ResourcePreview says whether a resource could be asked for, and by which line of the delegate.
 type ResourcePreview struct {
 	Resource string
@@ -137,7 +128,7 @@ type DelegatePlan struct {
 	Hash      string // delegateHash: SHA-256 of Body, 0x and 64 hex digits
 	Bounds    DelegateBounds
 	Says      []string // the sentence, in lines, as the confirmation's page will show it; outside text in it is hostile
-	Warnings  []DelegateWarning
+	Warnings  []bounds.Warning
 	Preview   []ResourcePreview // of DelegateForm.Examples, in their order
 	WhileAway bool
 	PlannedAt int64 // milliseconds since epoch; it can be issued for ten minutes
@@ -164,7 +155,7 @@ type DelegateView struct {
 	Uses       int64 // signatures by its minted keys
 	UsesLeft   int64 // of the keys that are minted
 	LastUse    int64 // milliseconds since epoch, or 0
-	Warnings   []DelegateWarning
+	Warnings   []bounds.Warning
 }
 
 // MintView is one minted capability.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"vault/approvals/keys"
+	"vault/approvals/minted"
 	"vault/derive/envelope"
 )
 
@@ -94,12 +95,12 @@ func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
 		return nil, refusal
 	}
 	type row struct {
-		BoundsHeld bool            `json:"bounds_held"`
-		Delegate   json.RawMessage `json:"delegate"`
-		Hash       string          `json:"delegate_hash"`
-		Legitimacy *LegitimacyView `json:"legitimacy,omitempty"`
-		MintsLeft  int64           `json:"mints_left"`
-		State      DelegateState   `json:"state"`
+		BoundsHeld bool               `json:"bounds_held"`
+		Delegate   json.RawMessage    `json:"delegate"`
+		Hash       string             `json:"delegate_hash"`
+		Legitimacy *minted.Legitimacy `json:"legitimacy,omitempty"`
+		MintsLeft  int64              `json:"mints_left"`
+		State      DelegateState      `json:"state"`
 	}
 	d := c.d
 	list := []row{}
@@ -113,7 +114,7 @@ func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
 		}
 		room -= size
 		v := d.delegateView(x)
-		list = append(list, row{v.BoundsHeld, x.raw, v.Hash, v.Bounds.Legitimacy, v.MintsLeft, v.State})
+		list = append(list, row{v.BoundsHeld, x.raw, v.Hash, minted.LegitimacyOf(x.fields.Legitimacy), v.MintsLeft, v.State})
 	}
 	d.mu.Unlock()
 	return mustJSON(map[string]any{"delegates": list}), nil
@@ -250,12 +251,7 @@ func (c *conversation) MintRecord(ctx context.Context, mint string) (json.RawMes
 	if refusal != nil {
 		return nil, refusal
 	}
-	return mustJSON(struct {
-		Attestation json.RawMessage `json:"attestation"`
-		Label       string          `json:"label"`
-		Legitimacy  *LegitimacyView `json:"legitimacy,omitempty"`
-		Mint        string          `json:"mint"`
-		Record      json.RawMessage `json:"record"`
-		UsesLeft    int64           `json:"uses_left"`
-	}{rec.attestation, labelAsserted, legitimacyView(delegate.fields.Legitimacy), mint, rec.record, left}), nil
+	return mustJSON(minted.RecordAnswer{
+		Attestation: rec.attestation, Label: minted.Label, Legitimacy: minted.LegitimacyOf(delegate.fields.Legitimacy), Mint: mint, Record: rec.record, UsesLeft: left,
+	}), nil
 }

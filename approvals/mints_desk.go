@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
+	"vault/approvals/bounds"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
+	"vault/approvals/minted"
 	"vault/approvals/permit"
 	"vault/approvals/store"
 	"vault/derive/envelope"
@@ -22,9 +23,6 @@ import (
 const (
 	methodMint     = "mint.request"
 	methodMintSign = "mint.sign"
-
-	// labelAsserted stands beside every minted record: nothing in AgentEnvelope binds a minted address to its envelope.
-	labelAsserted = "issuer-asserted"
 
 	maxMintRecords = 4096
 	maxBoundTexts  = 64 // of a list that a refusal names
@@ -48,7 +46,7 @@ type delegateRow struct {
 	pinned *envelope.PinnedDelegate // once it was verified; guarded by the desk's lock
 	hash   string
 	fields envelope.DelegateFields
-	shape  []DelegateWarning // those that no clock changes
+	shape  []bounds.Warning // those that no clock changes
 	origin string
 	at     int64
 	end    deadline // of its window; never where it has no end
@@ -125,7 +123,7 @@ func (l *ledger) readDelegates(s *store.Store, clock Clock) (*Trouble, error) {
 }
 
 func newDelegateRow(clock Clock, d *envelope.MintDelegate, origin string, at int64) *delegateRow {
-	row := &delegateRow{raw: d.Canonical(), parsed: d, hash: d.Hash(), fields: d.Fields(), shape: shapeWarnings(d), origin: origin, at: at}
+	row := &delegateRow{raw: d.Canonical(), parsed: d, hash: d.Hash(), fields: d.Fields(), shape: bounds.Shape(d), origin: origin, at: at}
 	if end := row.fields.Window.NotAfter; end.Set {
 		row.end = endAt(clock, end.N)
 	}
@@ -439,7 +437,13 @@ func (d *Desk) recordOf(ctx context.Context, row store.Mint, delegate *delegateR
 	if known != nil {
 		return known, nil
 	}
-	public, stored := keptAddress(row, delegate, domain)
+	q, err := envelope.ParseMintRequest(row.Request)
+	if err != nil {
+		return nil, refuse(CodeRowEdited)
+	}
+	of := minted.Of{Delegate: delegate.parsed, Request: q, Domain: domain.projection, At: row.At}
+	public := keys.MintAnswer{Address: row.Address, Attestation: row.Attestation}
+	stored := row.Address != "" && of.Attests(row.Address, row.Attestation)
 	if !stored && k == nil {
 		return nil, refuse(CodeLocked)
 	}
@@ -451,11 +455,7 @@ func (d *Desk) recordOf(ctx context.Context, row store.Mint, delegate *delegateR
 			return nil, asRefusal(err)
 		}
 	}
-	q, err := envelope.ParseMintRequest(row.Request)
-	if err != nil {
-		return nil, refuse(CodeRowEdited)
-	}
-	record, err := mintRecord(row, q, delegate, domain, owner, public.Address)
+	record, err := of.Record(owner, public.Address)
 	if err != nil {
 		return nil, refuseWith(CodeMalformed, err.Error())
 	}
@@ -473,45 +473,6 @@ func (d *Desk) recordOf(ctx context.Context, row store.Mint, delegate *delegateR
 	return out, nil
 }
 
-// keptAddress is what the store keeps of a mint, where the domain's own key says that it is right.
-func keptAddress(row store.Mint, delegate *delegateRow, domain *domainRow) (keys.MintAnswer, bool) {
-	if row.Address == "" {
-		return keys.MintAnswer{}, false
-	}
-	q, err := envelope.ParseMintRequest(row.Request)
-	if err != nil {
-		return keys.MintAnswer{}, false
-	}
-	env, err := delegate.parsed.MintedEnvelope(q, domain.projection.Info())
-	if err != nil {
-		return keys.MintAnswer{}, false
-	}
-	report := envelope.VerifyAddressAttestation(row.Attestation, envelope.AddressAttestation{
-		DomainHash: env.DomainHash(), ActionEnvelopeHash: env.Hash(), AgentAddress: row.Address,
-	}, envelope.Pins{DomainAddress: domain.projection.Address()})
-	return keys.MintAnswer{Address: row.Address, Attestation: row.Attestation}, report.Valid && report.Pinned
-}
-
-// mintRecord makes the public action record of a mint: the same bytes each time.
-func mintRecord(row store.Mint, q *envelope.MintRequest, delegate *delegateRow, domain *domainRow, owner, address string) ([]byte, error) {
-	env, err := delegate.parsed.MintedEnvelope(q, domain.projection.Info())
-	if err != nil {
-		return nil, err
-	}
-	at, err := envelope.FormatTime(row.At)
-	if err != nil {
-		return nil, err
-	}
-	rec, err := envelope.NewRecord(envelope.RecordInput{
-		OwnerUserID: envelope.OwnerUserID(owner), CustodyMode: envelope.CustodyRemoteMint, CreatedAt: at,
-		AgentAddress: address, Domain: domain.projection, Envelope: env,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return rec.Canonical(), nil
-}
-
 // mintResult is the answer of mint.request.
 func (d *Desk) mintResult(ctx context.Context, row store.Mint, delegate *delegateRow, domain *domainRow) (json.RawMessage, *Refusal) {
 	rec, refusal := d.recordOf(ctx, row, delegate, domain)
@@ -522,20 +483,9 @@ func (d *Desk) mintResult(ctx context.Context, row store.Mint, delegate *delegat
 	st, _ := d.led.state.Delegate(row.Delegate)
 	held := d.boundsHeld(st.DomainHash)
 	d.mu.Unlock()
-	return mustJSON(struct {
-		Address     string          `json:"agent_address"`
-		Attestation json.RawMessage `json:"attestation"`
-		BoundsHeld  bool            `json:"bounds_held"`
-		Delegate    string          `json:"delegate_hash"`
-		Label       string          `json:"label"`
-		Legitimacy  *LegitimacyView `json:"legitimacy,omitempty"`
-		Mint        string          `json:"mint"`
-		Left        int64           `json:"mints_left"`
-		Record      json.RawMessage `json:"record"`
-		Seq         uint64          `json:"seq"`
-	}{
-		rec.address, rec.attestation, held, row.Delegate, labelAsserted, legitimacyView(delegate.fields.Legitimacy), row.Mint,
-		st.Mints - row.Number, rec.record, row.Seq,
+	return mustJSON(minted.Answer{
+		Address: rec.address, Attestation: rec.attestation, BoundsHeld: held, Delegate: row.Delegate, Label: minted.Label,
+		Legitimacy: minted.LegitimacyOf(delegate.fields.Legitimacy), Mint: row.Mint, Left: st.Mints - row.Number, Record: rec.record, Seq: row.Seq,
 	}), nil
 }
 
@@ -725,7 +675,10 @@ func (d *Desk) useOp(u *mintUse) *op {
 			if a.answer.Address != u.record.address || len(a.answer.Signature) != 132 {
 				return errors.New("the key process signed with another address than it named, or not at all")
 			}
-			result = usedResult(a, u, use, limit)
+			result = minted.Used{
+				Address: a.answer.Address, Attestation: u.record.attestation, Head: a.answer.Head, Mint: u.row.Mint, Record: u.record.record,
+				Seq: a.entry.Seq, Signature: a.answer.Signature, Use: use, UsesLeft: limit - int64(use),
+			}.Canonical()
 			return nil
 		}
 		a.write = func(tx *store.Tx) error {
@@ -747,43 +700,19 @@ func (d *Desk) useOp(u *mintUse) *op {
 	}}
 }
 
-// usedResult is the answer of mint.sign, as canonical JSON. Its parts are canonical already, or need no escaping.
-func usedResult(a *act, u *mintUse, use uint64, limit int64) []byte {
-	out := make([]byte, 0, 512+len(u.record.record)+len(a.answer.Head))
-	out = append(out, `{"agent_address":"`+a.answer.Address+`","attestation":`...)
-	out = append(out, u.record.attestation...)
-	out = append(out, `,"label":"`+labelAsserted+`","log_head":`...)
-	out = append(out, a.answer.Head...)
-	out = append(out, `,"mint":"`+u.row.Mint+`","record":`...)
-	out = append(out, u.record.record...)
-	out = append(out, `,"seq":`...)
-	out = strconv.AppendUint(out, a.entry.Seq, 10)
-	out = append(out, `,"signature":"`+a.answer.Signature+`","use":`...)
-	out = strconv.AppendUint(out, use, 10)
-	out = append(out, `,"uses_left":`...)
-	out = strconv.AppendInt(out, limit-int64(use), 10)
-	return append(out, '}')
-}
-
 // usedFits checks a stored answer of mint.sign against its entry and its payload.
 func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
-	v, err := jcs.Parse(row.Answer, jcs.Binding)
-	if err != nil || v.Kind() != jcs.Object || v.Len() != 10 {
+	u, err := minted.ParseUsed(row.Answer)
+	if err != nil || u.Seq != e.Seq || u.Use != b.Use || u.Address != b.Address || u.Mint != b.Mint || string(row.Envelope) != b.Mint {
 		return false
 	}
-	seq, ok := v.Get("seq").Int()
-	use, ok2 := v.Get("use").Int()
-	left, ok3 := v.Get("uses_left").Int()
-	if !ok3 || !ok || !ok2 || uint64(seq) != e.Seq || uint64(use) != b.Use || v.Get("agent_address").Text() != b.Address ||
-		v.Get("mint").Text() != b.Mint || string(row.Envelope) != b.Mint || v.Get("label").Text() != labelAsserted {
-		return false
-	}
-	rec, err := envelope.ParseRecord(v.Get("record").Canonical())
+	rec, err := envelope.ParseRecord(u.Record)
 	if err != nil || rec.AgentAddress() != b.Address || rec.Envelope().Hash() != b.EnvelopeHash || rec.Envelope().DomainHash() != b.DomainHash ||
-		left != rec.Envelope().Fields().MaxUses.N-use {
+		u.UsesLeft != rec.Envelope().Fields().MaxUses.N-int64(u.Use) {
 		return false
 	}
-	return signatureFits(row, v, e, rec, envelope.AddressAttestation{DomainHash: b.DomainHash, ActionEnvelopeHash: b.EnvelopeHash, AgentAddress: b.Address})
+	v, err := jcs.Parse(row.Answer, jcs.Binding)
+	return err == nil && signatureFits(row, v, e, rec, envelope.AddressAttestation{DomainHash: b.DomainHash, ActionEnvelopeHash: b.EnvelopeHash, AgentAddress: b.Address})
 }
 
 // expireDelegates ends delegates that are past their end for long, so that their mints need not be remembered.

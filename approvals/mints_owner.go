@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"vault/approvals/bounds"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/permit"
@@ -17,12 +18,7 @@ import (
 	"vault/derive/jcs"
 )
 
-const (
-	manyMints = 1000
-	manyUses  = 1000
-	longMS    = int64(90 * 24 * 60 * 60 * 1000)
-	maxMints  = 500 // of one page
-)
+const maxMints = 500 // of one page
 
 // Delegates implements [MintOwner].
 func (v ownerView) Delegates() []DelegateView {
@@ -46,7 +42,7 @@ func (d *Desk) delegateView(row *delegateRow) DelegateView {
 	now := d.clock.Now()
 	out := DelegateView{
 		Hash: row.hash, DelegateID: row.parsed.ID(), Bounds: d.boundsView(row.fields, row.parsed.IssuerAddress()), Origin: row.origin, MadeAt: row.at,
-		LastUse: row.lastUse, Warnings: append(slices.Clip(row.shape), timeWarnings(row.fields.Window, now)...),
+		LastUse: row.lastUse, Warnings: append(slices.Clip(row.shape), bounds.Span(row.fields.Window, now)...),
 	}
 	domain := row.fields.DomainHash
 	out.BoundsHeld, out.ExportedAt = d.boundsHeld(domain), d.led.state.Exported(domain)
@@ -106,70 +102,6 @@ func (d *Desk) boundsView(f envelope.DelegateFields, issuer string) DelegateBoun
 	return out
 }
 
-// shapeWarnings are the dangerous and mistaken shapes of a delegate, but for those of its window.
-func shapeWarnings(m *envelope.MintDelegate) []DelegateWarning {
-	f := m.Fields()
-	var out []DelegateWarning
-	warn := func(code, subject string) { out = append(out, DelegateWarning{code, subject}) }
-	for _, r := range f.AllowedResources {
-		prefix, wild := strings.CutSuffix(r, ":*")
-		switch {
-		case r == "*":
-			warn("any_resource", "")
-		case wild && strings.Contains(prefix, ":"):
-			warn("wildcard_never_matches", r)
-		case !strings.Contains(r, ":") && slices.Contains(f.AllowedResources, r+":*"):
-			warn("bare_prefix", r)
-		}
-	}
-	if f.BotPolicy == envelope.BotAny {
-		warn("any_bot", "")
-	}
-	if f.MaxMints > manyMints {
-		warn("many_mints", "")
-	}
-	if f.MaxUsesPerAction > manyUses {
-		warn("many_uses", "")
-	}
-	seen := map[string]bool{}
-	for _, a := range f.AllowedBotAddresses {
-		if a = strings.ToLower(a); seen[a] {
-			warn("one_bot_many_addresses", a)
-		}
-		seen[a] = true
-	}
-	for _, texts := range [][]string{f.AllowedOperations, f.AllowedResources} {
-		for _, t := range texts {
-			if strings.ToLower(strings.TrimSpace(t)) != t {
-				warn("not_normal", t)
-			}
-		}
-	}
-	if !m.IDByRule() {
-		warn("id_not_by_rule", m.ID())
-	}
-	return out
-}
-
-// timeWarnings are those of a delegate's window.
-func timeWarnings(w envelope.Window, now int64) []DelegateWarning {
-	if !w.NotAfter.Set {
-		return []DelegateWarning{{"no_end", ""}}
-	}
-	from := now
-	if w.NotBefore.Set {
-		from = w.NotBefore.N
-	}
-	var out []DelegateWarning
-	if w.NotAfter.N-from > longMS {
-		out = append(out, DelegateWarning{"long", ""})
-	}
-	if w.NotAfter.N < now {
-		out = append(out, DelegateWarning{"already_over", ""})
-	}
-	return out
-}
-
 // PlanDelegate implements [MintOwner].
 func (v ownerView) PlanDelegate(f DelegateForm) (DelegatePlan, error) {
 	d := v.d
@@ -223,7 +155,7 @@ func (d *Desk) plan(m *envelope.MintDelegate, away bool, examples []string) Dele
 	f, now := m.Fields(), d.clock.Now()
 	out := DelegatePlan{
 		Body: m.Body(), Hash: m.Hash(), Bounds: d.boundsView(f, m.IssuerAddress()),
-		Warnings: append(shapeWarnings(m), timeWarnings(f.Window, now)...), WhileAway: away, PlannedAt: now,
+		Warnings: append(bounds.Shape(m), bounds.Span(f.Window, now)...), WhileAway: away, PlannedAt: now,
 	}
 	out.Says = permit.DelegateSays(m, out.Bounds.Domain.ID, func(s string) string { return "“" + s + "”" })
 	for _, r := range examples {

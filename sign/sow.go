@@ -548,7 +548,7 @@ func (s *Signer) guardSoWAct(e journal.Entry, b journal.SoWActSigned, a keys.Act
 	at, err := span.Instant(f.At)
 	switch {
 	case journal.HashOf(act.Canonical()) != b.ActSHA256, string(f.Kind) != b.Act, f.SoW != b.SoW, f.Version != b.Version, f.Role != b.Role, f.Key != b.Key,
-		err != nil || at > e.At+entryFuture || at < e.At-confirm.MaxLifetime-entryPast:
+		b.Ground != noticed(f), err != nil || at > e.At+entryFuture || at < e.At-confirm.MaxLifetime-entryPast:
 		return passed{}, refuse(codeWrongAct, "the entry names another act")
 	case !act.About(d) || facts.EngagementID(d) != b.Engagement:
 		return passed{}, refuse(codeWrongDocument, "the act is about another document")
@@ -566,6 +566,14 @@ func (s *Signer) guardSoWAct(e journal.Entry, b journal.SoWActSigned, a keys.Act
 		return passed{}, refuse("dispute_amount", "the amount is in another currency than the document's")
 	}
 	return passed{seal: &seatSignature{b.Seat, act.Signed()}, anchor: f.Kind == sow.Termination || f.Kind == sow.Withdrawal}, nil
+}
+
+// noticed is the ground that the log has of a termination that gives notice.
+func noticed(f sow.ActFields) string {
+	if f.Kind == sow.Termination && f.Ground == journal.Convenience {
+		return f.Ground
+	}
+	return ""
 }
 
 func convenient(d *sow.Document) bool {

@@ -605,7 +605,7 @@ func (d *desk) sowAct(doc *sow.Document, f sow.ActFields) (journal.SoWActSigned,
 	}
 	return journal.SoWActSigned{
 		Engagement: facts.EngagementID(doc), Act: string(f.Kind), SoW: f.SoW, Version: f.Version, DocumentSHA256: "0x" + f.Document,
-		ActSHA256: journal.HashOf(act.Canonical()), Role: f.Role, Key: f.Key, By: by,
+		ActSHA256: journal.HashOf(act.Canonical()), Role: f.Role, Key: f.Key, By: by, Ground: noticed(f),
 	}, keys.Act{SoW: &keys.SoWAct{Document: doc.Raw(), Act: act.Bytes()}}
 }
 

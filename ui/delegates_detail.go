@@ -108,7 +108,7 @@ func (p *delegatesPage) remarks(u *UI, d approvals.DelegateView) []fyne.CanvasOb
 }
 
 // warningBanners are the remarks on a delegate's shape.
-func warningBanners(list []approvals.DelegateWarning) []fyne.CanvasObject {
+func warningBanners(list []bounds.Warning) []fyne.CanvasObject {
 	var out []fyne.CanvasObject
 	for _, w := range list {
 		out = append(out, warningBanner(w))
@@ -116,7 +116,7 @@ func warningBanners(list []approvals.DelegateWarning) []fyne.CanvasObject {
 	return out
 }
 
-func warningBanner(w approvals.DelegateWarning) fyne.CanvasObject {
+func warningBanner(w bounds.Warning) fyne.CanvasObject {
 	what, more, ok := bounds.Remark(w.Code)
 	if !ok {
 		what, more = "The vault has a remark: "+safe(w.Code), ""

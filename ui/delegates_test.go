@@ -12,6 +12,7 @@ import (
 	"fyne.io/fyne/v2/test"
 
 	"vault/approvals"
+	"vault/approvals/bounds"
 	"vault/approvals/journal"
 	"vault/derive/envelope"
 	"vault/internal/fakedesk"
@@ -390,7 +391,7 @@ func TestHostileDelegate(t *testing.T) {
 	v.Bounds.Legitimacy = &approvals.LegitimacyView{LegitimacyID: bad}
 	v.Bounds.AvatarAddress = bad
 	v.Bounds.Domain.ID = bad
-	v.Warnings = []approvals.DelegateWarning{{Code: "wildcard_never_matches", Subject: bad}, {Code: bad}}
+	v.Warnings = []bounds.Warning{{Code: "wildcard_never_matches", Subject: bad}, {Code: bad}}
 	m := &d.Minting.Minted[0]
 	m.AgentID, m.Operation, m.Resources, m.Nonce, m.Legitimacy, m.Agent = bad, bad, []string{bad, bad}, bad, bad, bad
 	s := delegates(t, d)

@@ -461,6 +461,7 @@ func (p *engagementsPage) records(u *UI, v *agreement.View) fyne.CanvasObject {
 		if r.Act != nil && r.Act.Reason != "" {
 			list = append(list, parts.Quote(look.Para(hostile.Runs(look.Small, look.Ink, r.Act.Reason)...)))
 		}
+		list = append(list, reportRows(r)...)
 		for _, f := range r.Findings {
 			if f.Severity == sow.Error && r.Dispute == "" {
 				list = append(list, look.Text(look.Small, look.Danger, safeLong(f.Message)))
@@ -548,22 +549,26 @@ func (p *engagementsPage) file(u *UI, v *agreement.View, x agreement.VersionView
 		})
 }
 
-// dropped takes files that were dropped on the window, one after the other.
+// dropped takes files that were dropped on the window, one after the other, whatever page it shows.
 func (u *UI) dropped(_ fyne.Position, list []fyne.URI) {
 	u.touch()
-	if u.page != "engagements" || u.opts.Read == nil || u.state.Status.State != approvals.StateOpen && u.state.Status.State != approvals.StateAway {
+	if u.opts.Read == nil || u.state.Status.State != approvals.StateOpen && u.state.Status.State != approvals.StateAway {
 		return
 	}
+	if u.page != "engagements" {
+		u.open("engagements")
+	}
+	draft := u.deals.paste != nil && u.deals.paste.draft // the first that is taken closes the form
 	for i, at := range list {
 		if i == 20 {
 			break
 		}
-		u.take(at.Path(), "drop")
+		u.take(at.Path(), "drop", draft)
 	}
 }
 
 // take reads one file and brings it in.
-func (u *UI) take(path, how string) {
+func (u *UI) take(path, how string, draft bool) {
 	u.opts.Go(func() {
 		name, raw, err := u.opts.Read(path)
 		u.opts.Do(func() {
@@ -572,7 +577,7 @@ func (u *UI) take(path, how string) {
 				u.rebuild()
 				return
 			}
-			u.deals.bring(u, raw, "", agreement.Source{Kind: how, Name: name})
+			u.deals.bring(u, raw, draft, agreement.Source{Kind: how, Name: name})
 		})
 	})
 }

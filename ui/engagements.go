@@ -11,6 +11,7 @@ import (
 	"vault/approvals/agreement"
 	"vault/approvals/opened"
 	"vault/approvals/sow"
+	"vault/approvals/sow/bundle"
 	"vault/approvals/sow/page"
 	"vault/ui/hostile"
 	"vault/ui/look"
@@ -412,13 +413,13 @@ func newPasted(u *UI) *pasted {
 func (x *pasted) panel(u *UI) fyne.CanvasObject {
 	back := u.button(parts.Plain, "", "Back", func() { u.deals.paste = nil; u.rebuild() })
 	take := u.button(parts.Primary, "copy", "Take it from the clipboard", func() {
-		u.deals.bring(u, []byte(u.app.Clipboard().Content()), "", agreement.Source{Kind: "paste"})
+		u.deals.bring(u, []byte(u.app.Clipboard().Content()), x.draft, agreement.Source{Kind: "paste"})
 	})
 	words := "A contract, an offer, a change, or what belongs to one: a settlement record, a report, a review, an owner card, a bundle. Bringing it in signs nothing."
 	list := []fyne.CanvasObject{}
 	if u.opts.Read != nil {
 		words += " A file can also be dropped on this window."
-		list = append(list, parts.Row(8, parts.Grow(parts.Size(0, 36, x.path)), u.button(parts.Plain, "file", "Bring in the file", func() { u.take(strings.TrimSpace(x.path.Text), "file") })))
+		list = append(list, parts.Row(8, parts.Grow(parts.Size(0, 36, x.path)), u.button(parts.Plain, "file", "Bring in the file", func() { u.take(strings.TrimSpace(x.path.Text), "file", x.draft) })))
 	}
 	if x.draft {
 		words = "A document of yours that nobody has signed: an offer to publish, or the next version of an engagement to propose. It is checked and kept; you sign it on its page."
@@ -427,27 +428,26 @@ func (x *pasted) panel(u *UI) fyne.CanvasObject {
 	return parts.Sunk(look.Ground, 6, parts.Pad(14, 16, 14, 16, parts.Column(12, list...)))
 }
 
-// bring gives bytes to the desk and says what came of them.
-func (p *engagementsPage) bring(u *UI, raw []byte, kind agreement.RecordKind, from agreement.Source) {
+// bring gives bytes to the desk, as a draft of the owner's or as what others made, and says what came of them.
+func (p *engagementsPage) bring(u *UI, raw []byte, draft bool, from agreement.Source) {
 	if len(raw) == 0 {
 		u.banner = &banner{parts.Notice, "info", "There is nothing to bring in", "Copy a document first, or name a file."}
 		u.rebuild()
 		return
 	}
-	if len(raw) > agreement.MaxDocument {
-		u.banner = &banner{parts.Notice, "warning", "That is too long", "A document may have 1 MiB. Nothing was kept."}
+	if len(raw) > bundle.Max {
+		u.banner = &banner{parts.Notice, "warning", "That is too long", "A document may have 1 MiB, a bundle 8. Nothing was kept."}
 		u.rebuild()
 		return
 	}
 	var got agreement.Imported
-	draft := p.paste != nil && p.paste.draft
 	u.run("", func(ctx context.Context) error {
 		var err error
 		if draft {
 			got, err = u.owner.DraftSoW(ctx, raw)
 			return err
 		}
-		got, err = u.owner.Import(ctx, raw, kind, from)
+		got, err = u.owner.Import(ctx, raw, "", from)
 		return err
 	}, func(err error) {
 		if err != nil {

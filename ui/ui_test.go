@@ -35,13 +35,14 @@ func TestMain(m *testing.M) {
 
 // stage is a window on a fake desk, with a clock that stands still.
 type stage struct {
-	t    *testing.T
-	app  fyne.App
-	desk *fakedesk.Desk
-	ui   *ui.UI
-	now  time.Time
-	told int  // notifications
-	full bool // no file can be made
+	t     *testing.T
+	app   fyne.App
+	desk  *fakedesk.Desk
+	ui    *ui.UI
+	now   time.Time
+	told  int              // notifications
+	full  bool             // no file can be made
+	saved map[string]*file // what was exported, where a test looks
 }
 
 type file struct{ strings.Builder }
@@ -63,7 +64,11 @@ func newStage(t *testing.T, desk *fakedesk.Desk) *stage {
 			if s.full {
 				return nil, "", os.ErrPermission
 			}
-			return &file{}, "/home/owner/" + name, nil
+			f := &file{}
+			if s.saved != nil {
+				s.saved[name] = f
+			}
+			return f, "/home/owner/" + name, nil
 		},
 		Read:       func(path string) (string, []byte, error) { return path, []byte("read " + path), nil },
 		BackupFile: func() string { return "/home/owner/vault.age" },

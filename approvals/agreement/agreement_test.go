@@ -454,3 +454,77 @@ func TestLine(t *testing.T) {
 		t.Error("a line under another row's name is taken")
 	}
 }
+
+// TestSilence: a problem report that nobody resolves comes before the owner again by itself: after the quiet window, before the task
+// is due, and then as a failed obligation; one that was resolved does not.
+func TestSilence(t *testing.T) {
+	d := agreed(t) // a task is due within six hours
+	came := at(t, "2026-12-01T00:00:00Z")
+	report := recordOf(agreement.RecordProblem, []byte(`{"input":"bank-statement","problem":"unreadable","description":"It does not open."}`), came)
+	answered := func(answer string) store.SoWRecord {
+		r := report
+		r.Answer = answer
+		return r
+	}
+	deadline := d.TaskDeadline(came)
+	first, last := sow.Escalations(came, deadline)
+	if deadline <= came || first <= came || last <= first || last >= deadline {
+		t.Fatalf("%d %d %d %d", came, first, last, deadline)
+	}
+	for name, c := range map[string]struct {
+		record store.SoWRecord
+		now    int64
+		answer string
+		waits  agreement.Waiting
+		failed bool
+		noted  bool // something is to be noted
+	}{
+		"as it came":          {report, came, "", agreement.WaitProblem, false, false},
+		"just before":         {report, first - 1, "", agreement.WaitProblem, false, false},
+		"the quiet is over":   {report, first, "escalated", agreement.WaitUnanswered, false, true},
+		"noted":               {answered("escalated"), first, "escalated", agreement.WaitUnanswered, false, false},
+		"by the owner, early": {answered("escalated"), came, "escalated", agreement.WaitUnanswered, false, false},
+		"nearly due":          {answered("escalated"), last, "escalated_twice", agreement.WaitUrgent, false, true},
+		"nearly due, unnoted": {report, last, "escalated_twice", agreement.WaitUrgent, false, true},
+		"due":                 {answered("escalated_twice"), deadline, "escalated_twice", agreement.WaitUrgent, true, false},
+		"resolved":            {answered("resolved"), deadline + day, "resolved", "", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := judged(t, agreement.Rows{Copies: copies(1000, d), Records: []store.SoWRecord{c.record}}, knowing(t, c.now))
+			v := h.View.Records[0]
+			if v.Answer != c.answer || v.Findings.Refused("problem_unresolved") != c.failed || string(v.Text) == "" {
+				t.Errorf("%+v", v)
+			}
+			for _, w := range []agreement.Waiting{agreement.WaitProblem, agreement.WaitUnanswered, agreement.WaitUrgent} {
+				if slices.Contains(h.View.Waiting, w) != (w == c.waits) {
+					t.Errorf("%v", h.View.Waiting)
+				}
+			}
+			if c.waits == agreement.WaitUrgent && h.View.Waiting[0] != agreement.WaitUrgent {
+				t.Errorf("what cannot wait is not first: %v", h.View.Waiting)
+			}
+			if got := h.Escalated(); len(got) != 0 != c.noted || c.noted && (got[0].Answer != c.answer || got[0].SHA256 != report.SHA256) {
+				t.Errorf("%+v", got)
+			}
+			var reminded []int64
+			for _, r := range h.View.Reminders {
+				if r.Kind == agreement.RemindProblem || r.Kind == agreement.RemindDeadline {
+					reminded = append(reminded, r.At)
+					if r.About != "bank-statement" {
+						t.Errorf("%+v", r)
+					}
+				}
+			}
+			want := []int64{first, last, deadline}
+			switch {
+			case c.waits == "":
+				want = nil
+			case c.now >= last:
+				want = want[1:]
+			}
+			if !slices.Equal(reminded, want) {
+				t.Errorf("%v, want %v", reminded, want)
+			}
+		})
+	}
+}

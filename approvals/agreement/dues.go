@@ -30,6 +30,7 @@ func (h *Held) dues() {
 			}
 		}
 	}
+	h.problems(add)
 	for _, g := range h.grants() {
 		f, _ := h.Fact(FactGrant, g.Name)
 		h.View.ToClose = append(h.View.ToClose, GrantToClose{Grant: g, Closed: f.Value == "closed", Ended: h.View.State.Ended()})

@@ -206,6 +206,9 @@ func (h *Held) main() *Document {
 	return h.Docs[0]
 }
 
+// Newest is the version in force, else the newest.
+func (h *Held) Newest() VersionView { return h.main().View }
+
 // Counts says that a record is an act by a seat's known key, or else a confirmation that agrees with itself. Anything else that
 // was brought is a claim: in a bundle it stands among the records, where it makes nothing doubtful.
 func (h *Held) Counts(r store.SoWRecord) (ok, act bool) {

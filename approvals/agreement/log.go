@@ -14,7 +14,8 @@ type Log struct {
 	Documents  []journal.SoWState // of the engagement, in the order of the log
 	Seats      []journal.SeatState
 	Pins       map[string]permit.Pin          // by agent
-	Terminated bool                           // by the owner or, verified, by the other side
+	Terminated bool                           // by the owner or, verified, by the other side; or under notice of either
+	Over       bool                           // ended at once, for cause
 	Blocked    map[string]bool                // keys that are refused here
 	Approved   map[string]bool                // approval records that this vault made, by SHA-256, 0x and 64 hex digits
 	Intents    map[string]journal.IntentState // by [IntentKey]

@@ -81,7 +81,7 @@ func (h *Held) choices() {
 		return
 	}
 	terminate, dispute := "", ""
-	if h.Log.Terminated || over {
+	if h.Log.Over || over { // while a notice runs, a cause still ends it at once
 		terminate = string(sow.Terminated)
 	}
 	if h.Log.Passkeys == 0 {
@@ -142,9 +142,12 @@ func (h *Held) Barred(x *Document, move string) (code, detail string) {
 	case h.ended > 0 && h.Now >= h.ended:
 		return string(sow.Terminated), ""
 	}
-	// What others put on our own seat does not count, and does not keep us from it.
+	// What others put on our own seat does not count, and does not keep us from it; nor does what somebody added on the other one, where its
+	// key is known and the document came without that, too.
 	beside := func(f sow.Finding) bool {
-		return h.Role != "" && slices.ContainsFunc(v.Seats.Ignored, func(r sow.Record) bool { return r.Role == h.Role && r.Member == f.Member })
+		return h.Role != "" && slices.ContainsFunc(v.Seats.Ignored, func(r sow.Record) bool {
+			return r.Member == f.Member && (r.Role == h.Role || r.Role == sow.Other(h.Role) && x.bare[r.Role] && h.Pins.Of(r.Role) != "")
+		})
 	}
 	for _, f := range v.Findings.Errors() {
 		if beside(f) {

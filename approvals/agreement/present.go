@@ -200,8 +200,9 @@ func (h *Held) timeline() {
 	}
 }
 
-// waits names what waits for the owner.
+// waits names what waits for the owner, what cannot wait any more first.
 func (h *Held) waits() (out []Waiting) {
+	urgent := false
 	add := func(w Waiting) {
 		if !slices.Contains(out, w) {
 			out = append(out, w)
@@ -234,12 +235,22 @@ func (h *Held) waits() (out []Waiting) {
 		}
 	}
 	for _, r := range h.View.Records {
-		if r.Kind == RecordProblem && r.Answer != "resolved" && r.Ignored == "" {
-			add(WaitProblem)
+		if r.Kind == RecordProblem && r.Ignored == "" {
+			switch r.Answer {
+			case "":
+				add(WaitProblem)
+			case AnswerEscalated:
+				add(WaitUnanswered)
+			case AnswerTwice:
+				urgent = true
+			}
 		}
 		if r.Dispute != "" && !slices.ContainsFunc(h.View.Disputed, func(x DisputeView) bool { return slices.Contains(x.Cites, r.SHA256) }) {
 			add(WaitDispute)
 		}
+	}
+	if urgent {
+		out = slices.Insert(out, 0, WaitUrgent)
 	}
 	return out
 }

@@ -25,9 +25,12 @@ type Rows struct {
 type Document struct {
 	Doc    *sow.Document // with the signature records of all copies
 	View   VersionView
-	Signed bool   // by a seat of ours
-	Theirs bool   // by the other seat's pinned key
-	Closed string // why it is no longer open: as the log has it, or "settled_against"
+	Signed bool            // by a seat of ours
+	Theirs bool            // by the other seat's pinned key
+	Closed string          // why it is no longer open: as the log has it, or "settled_against"
+	copies [][]byte        // their bytes
+	listed int             // signature records in all copies
+	bare   map[string]bool // roles for which a copy has no record
 }
 
 // Papers are an engagement's own rows, parsed. [Read] makes them.
@@ -64,11 +67,15 @@ func Read(id string, rows Rows) *Papers {
 		}
 		x := p.By(c.Digest)
 		if x == nil {
-			x = &Document{Doc: doc}
+			x = &Document{Doc: doc, bare: map[string]bool{}}
 			x.View.Version, x.View.Digest, x.View.ProposedAt = doc.Version(), c.Digest, c.At
 			p.Docs = append(p.Docs, x)
 		} else if all, err := sow.Join(x.Doc, doc); err == nil {
 			x.Doc = all
+		}
+		x.copies, x.listed = append(x.copies, c.Raw), x.listed+doc.Get("signatures").Len()
+		for _, role := range []string{sow.Provider, sow.Client} {
+			x.bare[role] = x.bare[role] || !hasRole(doc, role)
 		}
 		x.View.Copies = append(x.View.Copies, CopyView{c.SHA256, len(c.Raw), c.At, Source{Kind: c.Source, Name: c.Name, Client: c.Client}})
 		x.View.Spelling = x.View.Spelling || string(c.Raw) != string(doc.Value().Canonical())
@@ -87,6 +94,16 @@ func Read(id string, rows Rows) *Papers {
 		p.Records = append(p.Records, r)
 	}
 	return p
+}
+
+// hasRole says whether a copy has a record for a seat, whatever it is worth.
+func hasRole(doc *sow.Document, role string) bool {
+	for _, r := range doc.Get("signatures").Items() {
+		if r.Get("role").Text() == role {
+			return true
+		}
+	}
+	return false
 }
 
 // By is the document with a digest, or nil.
@@ -200,9 +217,39 @@ type Held struct {
 // Judge puts the engagement together. It wants a document at least, and may be called once.
 func (p *Papers) Judge(k Known) *Held {
 	h := &Held{Papers: p, Known: k}
+	h.crowds()
 	h.place()
 	h.judge()
 	h.examine()
 	h.present()
 	return h
+}
+
+// crowds joins the copies of a document anew where there are more signature records than are looked at: those by keys that are known here
+// come first, so that strangers who sign, too, crowd nobody out.
+func (h *Held) crowds() {
+	var known []string
+	for _, s := range h.Log.Seats {
+		known = append(known, s.Key)
+	}
+	for _, p := range h.Log.Pins {
+		known = append(known, p.Key)
+	}
+	for _, d := range h.Log.Documents {
+		known = append(known, d.Key, d.Counterparty)
+	}
+	for _, x := range h.Docs {
+		if x.listed <= sow.MaxStrangers {
+			continue
+		}
+		var copies []*sow.Document
+		for _, raw := range x.copies {
+			if doc, err := sow.Parse(raw); err == nil {
+				copies = append(copies, doc)
+			}
+		}
+		if doc, err := sow.JoinKnown(known, copies...); err == nil {
+			x.Doc = doc
+		}
+	}
 }

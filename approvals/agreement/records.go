@@ -59,6 +59,7 @@ func (h *Held) recordView(v *RecordView, r store.SoWRecord, value jcs.Value) {
 	case RecordProblem:
 		v.Findings, _ = sow.CheckPart("problem", value)
 		v.Claimed = value.Get("agent").Text()
+		h.escalate(v)
 	case RecordProbeRecord:
 		if f := sow.CheckProbe(value); f != nil {
 			v.Findings = sow.Findings{*f}

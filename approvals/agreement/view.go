@@ -86,9 +86,11 @@ const (
 	WaitApprove     Waiting = "approve"     // an amendment that the other side proposes
 	WaitConflict    Waiting = "conflict"
 	WaitHandle      Waiting = "handle"
-	WaitProblem     Waiting = "problem" // a problem report to be answered
-	WaitDispute     Waiting = "dispute" // a settlement that does not add up
-	WaitIntent      Waiting = "intent"  // agent_then_person: the agent's part is missing
+	WaitProblem     Waiting = "problem"            // a problem report to be answered
+	WaitUnanswered  Waiting = "problem_unanswered" // one that stayed unresolved for the quiet window (14.2)
+	WaitUrgent      Waiting = "problem_urgent"     // one whose task's deadline comes near, or has passed
+	WaitDispute     Waiting = "dispute"            // a settlement that does not add up
+	WaitIntent      Waiting = "intent"             // agent_then_person: the agent's part is missing
 )
 
 // View is everything about one engagement.
@@ -197,7 +199,7 @@ type RecordView struct {
 	Act      *sow.ActFields
 	Findings sow.Findings
 	Dispute  money.Dispute // settlement_record: the named dispute with its quote, or ""
-	Answer   string        // problem_report: "", "resolved", "escalated", "escalated_twice"
+	Answer   string        // problem_report: "", "resolved", "escalated", "escalated_twice"; silence escalates by itself
 	Ignored  string        // why it does not count, a code, or ""
 	Seq      uint64        // own: log entry
 	Text     string        // its canonical form, hostile text
@@ -219,6 +221,8 @@ const (
 	RemindNotice      ReminderKind = "notice_ends" // of a termination for convenience
 	RemindClose       ReminderKind = "close_grants"
 	RemindVerdict     ReminderKind = "verdict_due"
+	RemindProblem     ReminderKind = "problem"          // a problem report that nobody has resolved: after the quiet window, and (Last) before the deadline
+	RemindDeadline    ReminderKind = "problem_deadline" // of the task that a problem report pauses, at the latest
 )
 
 // Reminder is something that becomes due.
@@ -227,7 +231,7 @@ type Reminder struct {
 	Kind       ReminderKind
 	At         int64
 	About      string // a name in the document or a task, hostile text; may be empty
-	Last       bool   // deemed acceptance: the second one
+	Last       bool   // deemed acceptance, problem: the second one
 	Due        bool   // At has come
 }
 

@@ -79,9 +79,9 @@ func parse(raw []byte) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
+	o.Text("type", strict.Is(EntryType))
+	o.Int("v", 1, 1)
 	e := Entry{
-		Type:     o.Text("type", strict.Is(EntryType)),
-		V:        int(o.Int("v", 1, 1)),
 		Instance: o.Text("instance", strict.ID),
 		Seq:      uint64(o.Int("seq", 1, strict.MaxInt)),
 		Prev:     o.Text("prev", strict.Hash),
@@ -92,7 +92,6 @@ func parse(raw []byte) (Entry, error) {
 	if err := o.Done(); err != nil {
 		return Entry{}, err
 	}
-	e.Body = body.Bytes()
 	if (e.Seq == 1) != (e.Prev == Zero) {
 		return Entry{}, errors.New("only the first entry has no entry before it")
 	}

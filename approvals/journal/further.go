@@ -91,12 +91,7 @@ func (s *State) checkSocket(e Entry, b SocketAdded) (func(), error) {
 	case len(s.sockets) >= MaxSockets:
 		return nil, contradict(CodeTooMany, "there are as many sockets as there may be")
 	}
-	return func() {
-		if s.sockets == nil {
-			s.sockets = map[int64]SocketState{}
-		}
-		s.sockets[b.UserID] = SocketState{b.UserID, b.Path, e.At}
-	}, nil
+	return func() { put(&s.sockets, b.UserID, SocketState{b.UserID, b.Path, e.At}) }, nil
 }
 
 func (s *State) checkReadmitted(e Entry, b Readmitted) (func(), error) {
@@ -108,10 +103,5 @@ func (s *State) checkReadmitted(e Entry, b Readmitted) (func(), error) {
 	case len(s.readmitted) >= MaxReadmitted:
 		return nil, contradict(CodeTooMany, "as much was admitted again as may be")
 	}
-	return func() {
-		if s.readmitted == nil {
-			s.readmitted = map[string]ReadmittedState{}
-		}
-		s.readmitted[b.Hash] = ReadmittedState{b.What, b.Hash, b.Uses, e.At}
-	}, nil
+	return func() { put(&s.readmitted, b.Hash, ReadmittedState{b.What, b.Hash, b.Uses, e.At}) }, nil
 }

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 
 	"vault/derive/jcs"
 )
@@ -69,18 +68,15 @@ func (e Entry) Unkeyed() bool { return e.Kind.Unkeyed() && e.Record() == "" }
 // Entry is one line of the log. Its canonical bytes are hashed and chained.
 // Only [Parse] makes an entry that [State.Apply] takes.
 type Entry struct {
-	Type     string          `json:"type"`     // "vault.logEntry"
-	V        int             `json:"v"`        // 1
-	Instance string          `json:"instance"` // 32 hex digits
-	Seq      uint64          `json:"seq"`      // from 1
-	Prev     string          `json:"prev"`     // hash of the entry before, 0x and 64 hex digits; zeros for seq 1
-	At       int64           `json:"at"`       // milliseconds since epoch, the vault's clock
-	Kind     Kind            `json:"kind"`
-	Body     json.RawMessage `json:"body"` // canonical object, one of the bodies below
+	Instance string // 32 hex digits
+	Seq      uint64 // from 1
+	Prev     string // hash of the entry before, 0x and 64 hex digits; zeros for seq 1
+	At       int64  // milliseconds since epoch, the vault's clock
+	Kind     Kind
 
 	raw     []byte
 	hash    string
-	decoded any
+	decoded any // one of the bodies below
 }
 
 // Created is the body of vault.created.

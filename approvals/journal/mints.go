@@ -364,12 +364,7 @@ func (s *State) checkMints(e Entry) (func(), bool, error) {
 			err = contradict(CodeUnknownDomain, "the log shows no such domain")
 			break
 		}
-		change = func() {
-			if s.exported == nil {
-				s.exported = map[string]int64{}
-			}
-			s.exported[b.DomainHash] = e.At
-		}
+		change = func() { put(&s.exported, b.DomainHash, e.At) }
 	default:
 		return nil, false, nil
 	}
@@ -385,12 +380,7 @@ func (s *State) checkDelegate(e Entry, d DelegateState) (func(), error) {
 	case len(s.delegates) >= MaxDelegates:
 		return nil, contradict(CodeTooManyDelegates, "the log holds as many delegates as it may")
 	}
-	return func() {
-		if s.delegates == nil {
-			s.delegates = map[string]*delegate{}
-		}
-		s.delegates[d.Hash] = &delegate{DelegateState: d}
-	}, nil
+	return func() { put(&s.delegates, d.Hash, &delegate{DelegateState: d}) }, nil
 }
 
 func (s *State) checkMinted(b CapabilityMinted) (func(), error) {
@@ -414,10 +404,7 @@ func (s *State) checkMinted(b CapabilityMinted) (func(), error) {
 		return nil, contradict(CodeTooManyMints, "the log holds as many mints as it may; revoke a delegate that is not needed")
 	}
 	return func() {
-		if d.mints == nil {
-			d.mints = map[[32]byte]mint{}
-		}
-		d.mints[nonce] = mint{request: key(b.Mint)}
+		put(&d.mints, nonce, mint{request: key(b.Mint)})
 		d.Minted++
 		s.kept++
 	}, nil
@@ -491,51 +478,51 @@ type exportLine struct {
 }
 
 // readDelegates reads what appendDelegates wrote; whether it is in canonical form is for the caller to compare.
-func (s *State) readDelegates(rest []byte, exports, delegates int) ([]byte, error) {
-	var err error
-	if exports > 0 {
-		s.exported = map[string]int64{}
-	}
+func (s *State) readDelegates(in *lines, exports, delegates int) {
 	for range exports {
 		var x exportLine
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
+		if !in.read(&x) {
+			return
 		}
-		s.exported[x.DomainHash] = x.At
-	}
-	if delegates > 0 {
-		s.delegates = map[string]*delegate{}
+		put(&s.exported, x.DomainHash, x.At)
 	}
 	for range delegates {
 		d := &delegate{}
-		if rest, err = readLine(rest, &d.DelegateState); err != nil {
-			return nil, err
+		if !in.read(&d.DelegateState) {
+			return
 		}
-		if d.Kept < 0 || d.Kept > len(rest)/mintLine {
-			return nil, errors.New("parse log state: numbers do not fit")
-		}
-		if d.Kept > 0 {
-			d.mints = make(map[[32]byte]mint, d.Kept)
-		}
-		for range d.Kept {
-			line, after, ok := bytes.Cut(rest, []byte("\n"))
-			if !ok || len(line) < mintLine-1 {
-				return nil, errors.New("parse log state: a line is missing")
-			}
-			var n [32]byte
-			var m mint
-			_, err1 := hex.Decode(n[:], line[:64])
-			_, err2 := hex.Decode(m.request[:], line[65:129])
-			uses, err3 := strconv.ParseUint(string(line[130:]), 10, 53)
-			if errors.Join(err1, err2, err3) != nil {
-				return nil, errors.New("parse log state: a line is not a mint")
-			}
-			m.uses = uses
-			d.mints[n] = m
-			rest = after
+		if in.rest, in.err = d.readMints(in.rest); in.err != nil {
+			return
 		}
 		s.kept += len(d.mints)
-		s.delegates[d.Hash] = d
+		put(&s.delegates, d.Hash, d)
+	}
+}
+
+// readMints reads the lines behind that of a delegate.
+func (d *delegate) readMints(rest []byte) ([]byte, error) {
+	if d.Kept < 0 || d.Kept > len(rest)/mintLine {
+		return nil, errors.New("parse log state: numbers do not fit")
+	}
+	if d.Kept > 0 {
+		d.mints = make(map[[32]byte]mint, d.Kept)
+	}
+	for range d.Kept {
+		line, after, ok := bytes.Cut(rest, []byte("\n"))
+		if !ok || len(line) < mintLine-1 {
+			return nil, errors.New("parse log state: a line is missing")
+		}
+		var n [32]byte
+		var m mint
+		_, err1 := hex.Decode(n[:], line[:64])
+		_, err2 := hex.Decode(m.request[:], line[65:129])
+		uses, err3 := strconv.ParseUint(string(line[130:]), 10, 53)
+		if errors.Join(err1, err2, err3) != nil {
+			return nil, errors.New("parse log state: a line is not a mint")
+		}
+		m.uses = uses
+		d.mints[n] = m
+		rest = after
 	}
 	return rest, nil
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
-	"strings"
 
 	"vault/approvals/internal/strict"
 	"vault/approvals/permit"
@@ -115,6 +114,9 @@ type SoWSigned struct {
 	Confirmation     string `json:"confirmation,omitzero"`
 }
 
+// Convenience is the ground of a termination that gives notice, and does not end the engagement before that has passed (5.9).
+const Convenience = "convenience"
+
 // SoWActSigned is the body of sow.act_signed: one of the owner's own acts (sow.ActKind).
 type SoWActSigned struct {
 	Engagement     string `json:"engagement"`
@@ -126,7 +128,8 @@ type SoWActSigned struct {
 	Role           string `json:"role"`
 	Seat           int64  `json:"seat"`
 	Key            string `json:"key"`
-	By             string `json:"by"` // "click" | "passkey"
+	By             string `json:"by"`              // "click" | "passkey"
+	Ground         string `json:"ground,omitzero"` // of a termination: "convenience", which gives notice; empty where it ends the engagement at once
 	Confirmation   string `json:"confirmation,omitzero"`
 }
 
@@ -150,14 +153,9 @@ func EngagementID(sow, provider, client string) string {
 	return "e_" + hex.EncodeToString(sum[:16])
 }
 
-const maxSoWName = 256
-
 var (
-	isEngagement    = func(s string) bool { return len(s) == 34 && strings.HasPrefix(s, "e_") && strict.ID(s[2:]) }
-	isPin           = func(s string) bool { return strings.HasPrefix(s, "k_") && strict.Client("c_"+s[2:]) }
-	isPreauthorised = permit.IsPreauthorisation
-	seatRole        = strict.Is("provider", "client")
-	agentKey        = strict.Some(128)
+	seatRole = strict.Is("provider", "client")
+	agentKey = strict.Some(128)
 )
 
 // sowBodies reads the body of each kind.
@@ -167,7 +165,7 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 	},
 	KindSoWPinned: func(o *strict.Object) any {
 		return SoWPinned{
-			Pin: o.Text("pin", isPin), Agent: o.Text("agent", agentKey), Key: o.Text("key", strict.NKey), By: o.Text("by", strict.Is("click")),
+			Pin: o.Text("pin", strict.Pin), Agent: o.Text("agent", agentKey), Key: o.Text("key", strict.NKey), By: o.Text("by", strict.Is("click")),
 			PermitSHA256: o.Text("permit_sha256", strict.Hash), Replaces: o.Text("replaces", strict.Empty(strict.Hash)),
 		}
 	},
@@ -175,32 +173,32 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 	KindSoWKeyUnblocked: func(o *strict.Object) any { return SoWKeyBlocked{Key: o.Text("key", agentKey)} },
 	KindSoWPreauthorised: func(o *strict.Object) any {
 		return SoWPreauthorised{
-			Preauthorisation: o.Text("preauthorisation", isPreauthorised), Client: o.Text("client", strict.Client),
-			SoW: o.Text("sow", strict.Some(maxSoWName)), Version: o.Int("version", 1, strict.MaxInt),
+			Preauthorisation: o.Text("preauthorisation", strict.Preauthorisation), Client: o.Text("client", strict.Client),
+			SoW: o.Text("sow", strict.Some(maxName)), Version: o.Int("version", 1, strict.MaxInt),
 			DocumentSHA256: o.Text("document_sha256", strict.Hash), Role: o.Text("role", strict.Is("client")),
 			Times: o.Int("times", 1, permit.MaxPreauthorised), NotAfter: o.Int("not_after", 0, strict.MaxInt),
 			PermitSHA256: o.Text("permit_sha256", strict.Hash), Confirmation: o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindSoWPreauthorisationGone: func(o *strict.Object) any {
-		return SoWPreauthorisationEnded{Preauthorisation: o.Text("preauthorisation", isPreauthorised), Reason: o.Text("reason", strict.Is("revoked", "client_ended"))}
+		return SoWPreauthorisationEnded{Preauthorisation: o.Text("preauthorisation", strict.Preauthorisation), Reason: o.Text("reason", strict.Is("revoked", "client_ended"))}
 	},
 	KindSoWIntent: func(o *strict.Object) any {
 		return SoWIntent{
-			Engagement: o.Text("engagement", isEngagement), DocumentSHA256: o.Text("document_sha256", strict.Hash),
+			Engagement: o.Text("engagement", strict.Engagement), DocumentSHA256: o.Text("document_sha256", strict.Hash),
 			Act: o.Text("act", strict.Is("formation", "amendment")), Key: o.Text("key", strict.NKey), Sig: o.Text("sig", strict.Some(128)),
 			Client: o.Text("client", strict.Client),
 		}
 	},
 	KindSoWSigned: func(o *strict.Object) any {
 		return SoWSigned{
-			Engagement: o.Text("engagement", isEngagement),
+			Engagement: o.Text("engagement", strict.Engagement),
 			Move:       o.Text("move", strict.Is(MovePublish, MoveCountersign, MoveComplete, MovePropose, MoveApprove)),
-			SoW:        o.Text("sow", strict.Some(maxSoWName)), Version: o.Int("version", 1, strict.MaxInt),
+			SoW:        o.Text("sow", strict.Some(maxName)), Version: o.Int("version", 1, strict.MaxInt),
 			DocumentSHA256: o.Text("document_sha256", strict.Hash), Role: o.Text("role", seatRole), Seat: o.Int("seat", 0, permit.MaxSeats-1),
 			Key: o.Text("key", strict.NKey), Counterparty: o.Text("counterparty", strict.Empty(strict.NKey)),
 			InForce: o.Text("in_force", strict.Empty(strict.Hash)), Offer: o.Text("offer", strict.Empty(strict.Hash)),
-			Preauthorisation: o.Text("preauthorisation", strict.Empty(isPreauthorised)), Client: o.Text("client", clientOrNone),
+			Preauthorisation: o.Text("preauthorisation", strict.Empty(strict.Preauthorisation)), Client: o.Text("client", clientOrNone),
 			Authority: o.Text("authority", strict.Is("agent", "person", "agent_then_person")), Approval: o.Text("approval", strict.Empty(strict.Hash)),
 			Agreed: o.Flag("agreed"), Directed: o.Flag("directed"), By: o.Text("by", strict.Is("passkey", "preauthorised", "offer")),
 			Confirmation: o.Extra("confirmation", strict.Hash),
@@ -208,17 +206,17 @@ var sowBodies = map[Kind]func(*strict.Object) any{
 	},
 	KindSoWActSigned: func(o *strict.Object) any {
 		return SoWActSigned{
-			Engagement: o.Text("engagement", isEngagement),
+			Engagement: o.Text("engagement", strict.Engagement),
 			Act:        o.Text("act", strict.Is("denial", "withdrawal", "termination", "formation_refusal", "dispute", "review", "probe")),
-			SoW:        o.Text("sow", strict.Some(maxSoWName)), Version: o.Int("version", 1, strict.MaxInt),
+			SoW:        o.Text("sow", strict.Some(maxName)), Version: o.Int("version", 1, strict.MaxInt),
 			DocumentSHA256: o.Text("document_sha256", strict.Hash), ActSHA256: o.Text("act_sha256", strict.Hash),
 			Role: o.Text("role", seatRole), Seat: o.Int("seat", 0, permit.MaxSeats-1), Key: o.Text("key", strict.NKey),
-			By: o.Text("by", byPerson), Confirmation: o.Extra("confirmation", strict.Hash),
+			By: o.Text("by", byPerson), Ground: o.Extra("ground", strict.Is(Convenience)), Confirmation: o.Extra("confirmation", strict.Hash),
 		}
 	},
 	KindSoWNoted: func(o *strict.Object) any {
 		return SoWNoted{
-			Engagement: o.Text("engagement", isEngagement), Version: o.Int("version", 1, strict.MaxInt), DocumentSHA256: o.Text("document_sha256", strict.Hash),
+			Engagement: o.Text("engagement", strict.Engagement), Version: o.Int("version", 1, strict.MaxInt), DocumentSHA256: o.Text("document_sha256", strict.Hash),
 			What:   o.Text("what", strict.Is("agreed", "denied", "withdrawn", "lapsed", "terminated", "superseded", "conflict", "settled", "refused", "handle", "problem")),
 			SHA256: o.Text("sha256", strict.Empty(strict.Hash)), Reason: o.Text("reason", strict.UpTo(maxCode)),
 		}
@@ -323,14 +321,8 @@ type sowState struct {
 	approvals  map[string]bool     // of ours, by SHA-256
 	intents    map[string]IntentState
 	blocked    map[string]bool
-	terminated map[string]bool // engagements
-}
-
-func put[K comparable, V any](m *map[K]V, k K, v V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[k] = v
+	terminated map[string]bool // engagements that are over, or under notice
+	over       map[string]bool // of these, those that a cause has ended
 }
 
 // Codes of a [Contradiction] about Agent SoW.
@@ -407,8 +399,19 @@ func (s *State) SoWEngagement(id string) (out []SoWState) {
 	return out
 }
 
-// SoWTerminated says whether an engagement was ended by either owner.
+// SoWTerminated says whether an engagement was ended by either owner, or is under notice of one.
 func (s *State) SoWTerminated(engagement string) bool { return s.sow.terminated[engagement] }
+
+// SoWOver says whether an engagement was ended at once by either owner. One that is under notice can still be.
+func (s *State) SoWOver(engagement string) bool { return s.sow.over[engagement] }
+
+// terminate ends an engagement, or puts it under notice.
+func (s *State) terminate(engagement, ground string) {
+	put(&s.sow.terminated, engagement, true)
+	if ground != Convenience {
+		put(&s.sow.over, engagement, true)
+	}
+}
 
 // SoWApproval says whether an approval record was made by this vault, by its SHA-256.
 func (s *State) SoWApproval(sha256 string) bool { return s.sow.approvals[sha256] }
@@ -481,6 +484,9 @@ func (s *State) checkSoW(e Entry) (func(), error) {
 	case SoWActSigned:
 		return s.checkSoWAct(b)
 	case SoWNoted:
+		if d, ok := s.sow.documents[b.DocumentSHA256]; ok && d.Engagement != b.Engagement {
+			return nil, contradict(CodeUnknownDocument, "the document is of another engagement")
+		}
 		return s.noteSoW(b), nil
 	}
 	return nil, nil
@@ -617,18 +623,22 @@ func (s *State) checkSoWAct(b SoWActSigned) (func(), error) {
 		return nil, contradict(CodeUnknownSeat, "the seat was not opened, or its key is another")
 	case b.By == "click" && b.Confirmation != "", b.By == "passkey" && b.Act != "termination" && b.Act != "dispute":
 		return nil, contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")
+	case b.Ground != "" && b.Act != "termination":
+		return nil, contradict(CodeSoWForm, "only a termination has a ground here")
 	case signed && (d.Role != b.Role || d.Seat != b.Seat):
 		return nil, contradict(CodeOtherSeat, "another seat or role of this vault holds the engagement")
+	case known && d.Engagement != b.Engagement:
+		return nil, contradict(CodeUnknownDocument, "the document is of another engagement")
 	}
 	switch b.Act {
 	case "termination":
 		if !signed && (known || s.reason == "") {
 			return nil, contradict(CodeUnknownDocument, "no such document was signed here")
 		}
-		if s.sow.terminated[b.Engagement] {
-			return nil, contradict(CodeTwice, "the engagement was ended already")
+		if s.sow.over[b.Engagement] || b.Ground == Convenience && s.sow.terminated[b.Engagement] {
+			return nil, contradict(CodeTwice, "the engagement was ended already, or notice was given")
 		}
-		return func() { put(&s.sow.terminated, b.Engagement, true) }, nil
+		return func() { s.terminate(b.Engagement, b.Ground) }, nil
 	case "dispute", "withdrawal":
 		if !signed && (known || s.reason == "") {
 			return nil, contradict(CodeUnknownDocument, "no such document was signed here")
@@ -655,11 +665,10 @@ func (s *State) checkSoWAct(b SoWActSigned) (func(), error) {
 func (s *State) noteSoW(b SoWNoted) func() {
 	return func() {
 		d, ok := s.sow.documents[b.DocumentSHA256]
-		ok = ok && d.Engagement == b.Engagement
 		switch b.What {
 		case "terminated":
 			if ok {
-				put(&s.sow.terminated, b.Engagement, true)
+				s.terminate(b.Engagement, b.Reason)
 			}
 		case "agreed":
 			if ok && d.Role != "" && d.Closed == "" {
@@ -685,6 +694,7 @@ type sowCounts struct {
 	Intents    int `json:"intents"`
 	Blocked    int `json:"blocked"`
 	Terminated int `json:"terminated"`
+	Over       int `json:"over,omitzero"`
 }
 
 type keyLine struct {
@@ -692,7 +702,7 @@ type keyLine struct {
 }
 
 func (s *sowState) counts() *sowCounts {
-	c := sowCounts{len(s.seats), len(s.pins), len(s.allowed), len(s.documents), len(s.intents), len(s.blocked), len(s.terminated)}
+	c := sowCounts{len(s.seats), len(s.pins), len(s.allowed), len(s.documents), len(s.intents), len(s.blocked), len(s.terminated), len(s.over)}
 	if c == (sowCounts{}) {
 		return nil
 	}
@@ -724,67 +734,40 @@ func (s *sowState) appendRows(out []byte) []byte {
 	for _, k := range sortedKeys(s.terminated) {
 		out = appendLine(out, keyLine{k})
 	}
+	for _, k := range sortedKeys(s.over) {
+		out = appendLine(out, keyLine{k})
+	}
 	return out
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// parseRows reads what appendRows wrote.
-func (s *sowState) parseRows(c *sowCounts, rest []byte) ([]byte, error) {
+// readRows reads what appendRows wrote.
+func (s *sowState) readRows(in *lines, c *sowCounts) {
 	if c == nil {
-		return rest, nil
+		return
 	}
-	var err error
-	for range c.Seats {
-		var x SeatState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.seats, x.Seat, x)
-	}
-	for range c.Pins {
-		var x PinState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.pins, x.Agent, x)
-	}
-	for range c.Allowed {
-		var x PreauthorisationState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.allowed, x.ID, x)
-	}
-	for range c.Documents {
-		var x SoWState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.documents, x.DocumentSHA256, x)
+	readRows(in, c.Seats, &s.seats, func(x SeatState) int64 { return x.Seat })
+	readRows(in, c.Pins, &s.pins, func(x PinState) string { return x.Agent })
+	readRows(in, c.Allowed, &s.allowed, func(x PreauthorisationState) string { return x.ID })
+	readRows(in, c.Documents, &s.documents, func(x SoWState) string {
 		put(&s.engaged, x.Engagement, append(s.engaged[x.Engagement], x.DocumentSHA256))
 		if x.Approval != "" {
 			put(&s.approvals, x.Approval, true)
 		}
-	}
-	for range c.Intents {
-		var x IntentState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		put(&s.intents, intentKey(x.DocumentSHA256, x.Act), x)
-	}
+		return x.DocumentSHA256
+	})
+	readRows(in, c.Intents, &s.intents, func(x IntentState) string { return intentKey(x.DocumentSHA256, x.Act) })
 	for _, m := range []struct {
 		n  int
 		to *map[string]bool
-	}{{c.Blocked, &s.blocked}, {c.Terminated, &s.terminated}} {
+	}{{c.Blocked, &s.blocked}, {c.Terminated, &s.terminated}, {c.Over, &s.over}} {
 		for range m.n {
 			var x keyLine
-			if rest, err = readLine(rest, &x); err != nil {
-				return nil, err
+			if !in.read(&x) {
+				return
 			}
 			put(m.to, x.Key, true)
 		}
 	}
-	return rest, nil
 }

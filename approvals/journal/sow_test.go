@@ -190,6 +190,23 @@ func TestSoWContradictions(t *testing.T) {
 		}, CodeConfirmation},
 		{"denial with a record", nil, KindSoWActSigned, func(b *book) any { a := act(b, "denial", 2, 2); a.Confirmation = testHash(1); return a }, CodeConfirmation},
 		{"denial of what was signed", func(b *book) { b.add(KindSoWSigned, b.formed(1)) }, KindSoWActSigned, func(b *book) any { return act(b, "denial", 1, 1) }, CodeTwice},
+		{"ended twice", func(b *book) {
+			b.add(KindSoWSigned, b.formed(1))
+			b.add(KindSoWNoted, SoWNoted{testEngagement, 1, testHash(1), "terminated", "", "cause"})
+		}, KindSoWActSigned, func(b *book) any { return act(b, "termination", 1, 1) }, CodeTwice},
+		{"notice twice", func(b *book) {
+			b.add(KindSoWSigned, b.formed(1))
+			b.add(KindSoWNoted, SoWNoted{testEngagement, 1, testHash(1), "terminated", "", "convenience"})
+		}, KindSoWActSigned, func(b *book) any { a := act(b, "termination", 1, 1); a.Ground = Convenience; return a }, CodeTwice},
+		{"a ground of what ends nothing", nil, KindSoWActSigned, func(b *book) any { a := act(b, "denial", 2, 2); a.Ground = Convenience; return a }, CodeSoWForm},
+		{"noted of another engagement", func(b *book) { b.add(KindSoWSigned, b.formed(1)) }, KindSoWNoted, func(*book) any {
+			return SoWNoted{"e_" + strings.Repeat("1", 32), 1, testHash(1), "withdrawn", "", ""}
+		}, CodeUnknownDocument},
+		{"denied in another engagement", func(b *book) { b.add(KindSoWSigned, b.formed(1)) }, KindSoWActSigned, func(b *book) any {
+			a := act(b, "denial", 1, 1)
+			a.Engagement = "e_" + strings.Repeat("1", 32)
+			return a
+		}, CodeUnknownDocument},
 		{"intent twice", func(b *book) {
 			b.add(KindSoWIntent, SoWIntent{testEngagement, testHash(1), "formation", b.pub, "A", testClient})
 		}, KindSoWIntent, func(b *book) any {
@@ -252,7 +269,7 @@ func TestSoWState(t *testing.T) {
 		first, _ := st.SoWDocument(testHash(1))
 		pin, _ := st.SoWPin("agent-p")
 		if len(st.Seats()) != 2 || !st.OwnKey(b.pub) || st.OwnKey(strangeKey) || allowed.Used != 1 || offer.Formed != 1 || !offer.Directed || first.Closed != "superseded" ||
-			pin.Key != strangeKey || !st.SoWApproval(testHash(77)) || !st.SoWBlocked("somebody") || !st.SoWTerminated(testEngagement) || len(st.SoWEngagement(testEngagement)) != 2 {
+			pin.Key != strangeKey || !st.SoWApproval(testHash(77)) || !st.SoWBlocked("somebody") || !st.SoWTerminated(testEngagement) || !st.SoWOver(testEngagement) || len(st.SoWEngagement(testEngagement)) != 2 {
 			t.Errorf("%+v %+v %+v", allowed, offer, first)
 		}
 		if _, ok := st.SoWIntent(testHash(1), "formation"); !ok {

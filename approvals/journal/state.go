@@ -503,12 +503,7 @@ func (s *State) checkMoment(session string, m MomentState) (func(), error) {
 	if _, ok := s.moments[m.ID]; ok {
 		return nil, contradict(CodeTwice, "the moment is resolved already")
 	}
-	return func() {
-		if s.moments == nil {
-			s.moments = map[string]MomentState{}
-		}
-		s.moments[m.ID] = m
-	}, nil
+	return func() { put(&s.moments, m.ID, m) }, nil
 }
 
 // momentOpen returns the resolved moment that a signature stands on.
@@ -667,63 +662,19 @@ func ParseState(raw []byte) (*State, error) {
 		domains: map[string]DomainState{}, clients: map[string]ClientState{},
 		grants: map[string]GrantState{}, uses: make(map[[32]byte]useCount, h.Uses),
 	}
-	for range h.Domains {
-		var d DomainState
-		if rest, err = readLine(rest, &d); err != nil {
-			return nil, err
-		}
-		s.domains[d.Hash] = d
+	in := &lines{rest: rest}
+	readRows(in, h.Domains, &s.domains, func(d DomainState) string { return d.Hash })
+	readRows(in, h.Clients, &s.clients, func(c ClientState) string { return c.ID })
+	readRows(in, h.Grants, &s.grants, func(g GrantState) string { return g.ID })
+	readRows(in, h.Moments, &s.moments, func(m MomentState) string { return m.ID })
+	readRows(in, h.Sockets, &s.sockets, func(x SocketState) int64 { return x.UserID })
+	readRows(in, h.Readmits, &s.readmitted, func(x ReadmittedState) string { return x.Hash })
+	s.readDelegates(in, h.Exports, h.Delegates)
+	s.sow.readRows(in, h.SoW)
+	if in.err != nil {
+		return nil, in.err
 	}
-	for range h.Clients {
-		var c ClientState
-		if rest, err = readLine(rest, &c); err != nil {
-			return nil, err
-		}
-		s.clients[c.ID] = c
-	}
-	for range h.Grants {
-		var g GrantState
-		if rest, err = readLine(rest, &g); err != nil {
-			return nil, err
-		}
-		s.grants[g.ID] = g
-	}
-	if h.Moments > 0 {
-		s.moments = map[string]MomentState{}
-	}
-	for range h.Moments {
-		var m MomentState
-		if rest, err = readLine(rest, &m); err != nil {
-			return nil, err
-		}
-		s.moments[m.ID] = m
-	}
-	if h.Sockets > 0 {
-		s.sockets = map[int64]SocketState{}
-	}
-	for range h.Sockets {
-		var x SocketState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		s.sockets[x.UserID] = x
-	}
-	if h.Readmits > 0 {
-		s.readmitted = map[string]ReadmittedState{}
-	}
-	for range h.Readmits {
-		var x ReadmittedState
-		if rest, err = readLine(rest, &x); err != nil {
-			return nil, err
-		}
-		s.readmitted[x.Hash] = x
-	}
-	if rest, err = s.readDelegates(rest, h.Exports, h.Delegates); err != nil {
-		return nil, err
-	}
-	if rest, err = s.sow.parseRows(h.SoW, rest); err != nil {
-		return nil, err
-	}
+	rest = in.rest
 	notCanonical := errors.New("parse log state: bytes are not in canonical form")
 	rows := raw[:len(raw)-len(rest)]
 	var last [32]byte
@@ -767,6 +718,38 @@ func ParseState(raw []byte) (*State, error) {
 func appendLine(out []byte, row any) []byte {
 	b, _ := jcs.Marshal(row, jcs.Binding)
 	return append(append(out, b...), '\n')
+}
+
+// lines are what is left of a state's bytes, until one is found that is none of a state.
+type lines struct {
+	rest []byte
+	err  error
+}
+
+// read reads the next line into a row.
+func (l *lines) read(row any) bool {
+	if l.err == nil {
+		l.rest, l.err = readLine(l.rest, row)
+	}
+	return l.err == nil
+}
+
+// readRows reads the next n lines into a map.
+func readRows[K comparable, V any](l *lines, n int, to *map[K]V, key func(V) K) {
+	for range n {
+		var x V
+		if !l.read(&x) {
+			return
+		}
+		put(to, key(x), x)
+	}
+}
+
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
 }
 
 func readLine(raw []byte, row any) (rest []byte, err error) {

@@ -63,3 +63,15 @@ func (o Agreement) Inputs() (out []string) {
 // MayProbe says whether the owner can sign the record of a trial about this version: they hold a seat in it, and a trial comes before
 // or after a signature (13).
 func (o Agreement) MayProbe() bool { return o.View.Role != "" && o.View.Seat.Key != "" }
+
+// Report is a problem report as it came (14.1): all of it hostile text.
+type Report struct{ Input, Problem, Description, Expected string }
+
+// ReportOf reads a problem report, and false for another record.
+func ReportOf(r agreement.RecordView) (Report, bool) {
+	v, err := jcs.Parse([]byte(r.Text), jcs.SoW)
+	if r.Kind != agreement.RecordProblem || err != nil {
+		return Report{}, false
+	}
+	return Report{v.Get("input").Text(), v.Get("problem").Text(), v.Get("description").Text(), v.Get("expected").Text()}, true
+}

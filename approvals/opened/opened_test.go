@@ -289,7 +289,7 @@ func TestWhoMayRecordATrial(t *testing.T) {
 func TestWords(t *testing.T) {
 	seen := map[string]string{}
 	for _, k := range []agreement.ReminderKind{agreement.RemindEnds, agreement.RemindStarts, agreement.RemindReview, agreement.RemindInterim, agreement.RemindDeemed, agreement.RemindReservation,
-		agreement.RemindRevision, agreement.RemindOffer, agreement.RemindNotice, agreement.RemindClose, agreement.RemindVerdict, ""} {
+		agreement.RemindRevision, agreement.RemindOffer, agreement.RemindNotice, agreement.RemindClose, agreement.RemindVerdict, agreement.RemindProblem, agreement.RemindDeadline, ""} {
 		words := opened.ReminderWords(agreement.Reminder{Kind: k})
 		if words == "" || seen[words] != "" {
 			t.Errorf("%q has the words of %q: %q", k, seen[words], words)

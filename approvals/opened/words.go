@@ -16,6 +16,8 @@ var Waiting = map[agreement.Waiting]string{
 	agreement.WaitConflict:    "Two documents claim one version",
 	agreement.WaitHandle:      "A handle names another key",
 	agreement.WaitProblem:     "A problem is reported",
+	agreement.WaitUnanswered:  "A reported problem has stayed open",
+	agreement.WaitUrgent:      "A reported problem is open, and its task is nearly due",
 	agreement.WaitDispute:     "A settlement does not add up",
 	agreement.WaitIntent:      "The agent’s part is missing",
 }
@@ -36,17 +38,24 @@ var movedWords = map[string]string{
 	"approved": "The change was approved", "terminated": "It was ended", "disputed": "An amount was disputed", "reviewed": "It was reviewed", "refused": "It was refused",
 	"completed": "The agreement was completed", "brought": "Something was brought in", "conflict": "Another document claims the same version", "exhausted": "The cap was reached",
 	"countered": "The change was denied; one of your own will follow", "probed": "A trial was recorded", "preauthorised": "An agent was allowed to accept it", "intent": "The agent gave its part",
+	"problem resolved": "A problem was resolved", "problem escalated": "A problem was escalated", "problem escalated_twice": "A problem was escalated once more",
 	"notice_ends": "The notice ended", "handle_confirmed": "A handle’s new key was confirmed", "grant closed": "Access was closed by hand", "grant open": "Access is said to be open again",
 	"ends": "It ends", "starts": "It comes into force", "published": "It was published", "settled": "One of several documents was said to count",
 }
 
 // aheadWords say what will happen.
 var aheadWords = map[string]string{
-	"lapsed": "The proposed change lapses unanswered", "active": "It comes into force", "terminated": "The notice ends, and with it the engagement", "exhausted": "The cap is reached",
+	"lapsed": "The proposed change lapses unanswered", "active": "It comes into force", "notice_ends": "The notice ends, and with it the engagement", "exhausted": "The cap is reached",
 }
 
 // MovedWords says what happened at a point of the timeline, or will.
 func MovedWords(m agreement.Moved) string {
+	if m.What == "lapsed" && m.State == sow.Lapsed { // the term, not a change that nobody answered
+		if m.Due {
+			return "It ends and does not renew by itself"
+		}
+		return "It ended: the term is over"
+	}
 	if w, ok := aheadWords[m.What]; ok && m.Due {
 		return w
 	}
@@ -85,6 +94,13 @@ func ReminderWords(r agreement.Reminder) string {
 		return "The notice has passed; the engagement is over"
 	case agreement.RemindClose:
 		return "Access that stays open is to be closed by hand"
+	case agreement.RemindProblem:
+		if r.Last {
+			return "A reported problem is not resolved, and its task is nearly due"
+		}
+		return "A reported problem is not resolved"
+	case agreement.RemindDeadline:
+		return "A problem not resolved by then makes its task a failed obligation"
 	case agreement.RemindVerdict:
 		return "A verdict after this is void"
 	}

@@ -1,10 +1,6 @@
 package permit
 
-import (
-	"strings"
-
-	"vault/approvals/internal/strict"
-)
+import "vault/approvals/internal/strict"
 
 // Types of the rows about Agent SoW.
 const (
@@ -56,11 +52,6 @@ type Preauthorisation struct {
 	MadeAt         int64  `json:"made_at"`   // milliseconds since epoch
 }
 
-// IsPreauthorisation accepts sp_ and 16 lower-case hex digits.
-func IsPreauthorisation(s string) bool {
-	return strings.HasPrefix(s, "sp_") && strict.Client("c_"+s[3:])
-}
-
 // ParsePin reads a pin, as ParseDomain reads a domain.
 func ParsePin(body []byte) (Pin, error) {
 	o, err := open(body, TypePin)
@@ -69,7 +60,7 @@ func ParsePin(body []byte) (Pin, error) {
 	}
 	p := Pin{
 		Type: TypePin, V: 1,
-		ID:      o.Text("id", func(s string) bool { return strings.HasPrefix(s, "k_") && strict.Client("c_"+s[2:]) }),
+		ID:      o.Text("id", strict.Pin),
 		Agent:   o.Text("agent", strict.Some(128)),
 		Key:     o.Text("key", strict.NKey),
 		Learned: o.Text("learned", strict.Is("card", "told", "document")),
@@ -89,7 +80,7 @@ func ParsePreauthorisation(body []byte) (Preauthorisation, error) {
 	}
 	p := Preauthorisation{
 		Type: TypePreauthorisation, V: 1,
-		ID:             o.Text("id", IsPreauthorisation),
+		ID:             o.Text("id", strict.Preauthorisation),
 		Client:         o.Text("client", strict.Client),
 		SoW:            o.Text("sow", strict.Some(256)),
 		Version:        o.Int("version", 1, strict.MaxInt),

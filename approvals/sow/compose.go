@@ -105,12 +105,26 @@ func (d *Document) WithSignature(role, key, signedAt string, sig []byte) (*Docum
 // looked at. A copy with records that were made up therefore takes nothing from
 // the good ones. Where the others add nothing it is the first copy, byte for
 // byte. Copies of other bytes are left alone.
-func Join(copies ...*Document) (*Document, error) {
+func Join(copies ...*Document) (*Document, error) { return join(nil, maxRecords, copies) }
+
+// MaxStrangers is how many records a document may have before [JoinKnown] has
+// to choose among them: with it there is room for a signature on each seat.
+const MaxStrangers = maxRecords - 2
+
+// JoinKnown is Join where copies have more records than MaxStrangers, and some
+// of the keys are known: of each such key and role one record that verifies
+// comes first. Anybody can sign a document, with as many keys as they like, so
+// being a good signature alone earns no place.
+func JoinKnown(known []string, copies ...*Document) (*Document, error) {
+	return join(known, MaxStrangers, copies)
+}
+
+func join(known []string, limit int, copies []*Document) (*Document, error) {
 	if len(copies) == 0 {
 		return nil, errors.New("join copies: there is none")
 	}
-	var good, bad [][]byte
-	seen := map[string]bool{}
+	var first, good, bad [][]byte
+	seen, seated := map[string]bool{}, map[[2]string]bool{}
 	digest := copies[0].Digest()
 	for _, d := range copies {
 		if d.Digest() != digest {
@@ -121,10 +135,13 @@ func Join(copies ...*Document) (*Document, error) {
 			if i == len(records) {
 				break
 			}
-			raw := s.Canonical()
+			raw, r := s.Canonical(), records[i]
+			seat := [2]string{r.Role, r.Key}
 			switch {
 			case seen[string(raw)]:
-			case records[i].Fault == "":
+			case r.Fault == "" && !seated[seat] && slices.Contains(known, r.Key):
+				first, seated[seat] = append(first, raw), true
+			case r.Fault == "":
 				good = append(good, raw)
 			default:
 				bad = append(bad, raw)
@@ -132,9 +149,9 @@ func Join(copies ...*Document) (*Document, error) {
 			seen[string(raw)] = true
 		}
 	}
-	list := append(good, bad...)
-	if len(list) > maxRecords {
-		list = list[:maxRecords]
+	list := slices.Concat(first, good, bad)
+	if len(list) > limit {
+		list = list[:limit]
 	}
 	joined := listOf(list...)
 	if bytes.Equal(joined, copies[0].v.Get("signatures").Canonical()) {

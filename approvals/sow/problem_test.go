@@ -42,3 +42,51 @@ func TestNewProblem(t *testing.T) {
 		}
 	}
 }
+
+func TestEscalations(t *testing.T) {
+	const hour, day = int64(3_600_000), int64(86_400_000)
+	for name, c := range map[string]struct{ at, deadline, first, last int64 }{
+		"far off":             {1000, 1000 + 100*day, 1000 + day, 1000 + 99*day},
+		"four hours":          {1000, 1000 + 4*hour, 1000 + hour, 1000 + 3*hour},
+		"not known":           {1000, 0, 1000 + day, 0},
+		"over before it came": {10 * day, 9 * day, 11 * day, 0},
+		"at the very instant": {10 * day, 10 * day, 11 * day, 0},
+		"no time to speak of": {1000, 1001, 1000, 1001},
+		"exactly four days":   {0, 4 * day, day, 3 * day},
+		"a little less":       {0, 4*day - 4, day - 1, 3*day - 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first, last := Escalations(c.at, c.deadline)
+			if first != c.first || last != c.last {
+				t.Errorf("%d and %d, want %d and %d", first, last, c.first, c.last)
+			}
+			if last != 0 && (first < c.at || last < first || last > c.deadline) {
+				t.Errorf("out of order: %d %d %d %d", c.at, first, last, c.deadline)
+			}
+		})
+	}
+}
+
+func TestTaskDeadline(t *testing.T) {
+	const hour = int64(3_600_000)
+	for name, c := range map[string]struct {
+		doc  string
+		want int64
+	}{
+		"neither":              {`{"sow":"v1"}`, 0},
+		"the term":             {`{"sow":"v1","starts_at":"1970-01-01T00:00:00Z","ends_at":"1970-01-02T00:00:00Z"}`, 24 * hour},
+		"a floor":              {`{"sow":"v1","service_floors":{"floors":[{"id":"a","each_task_within":"PT9H"},{"id":"b","each_task_within":"PT4H"}]}}`, 5 * hour},
+		"a floor, then over":   {`{"sow":"v1","starts_at":"1970-01-01T00:00:00Z","ends_at":"1970-01-01T03:00:00Z","service_floors":{"floors":[{"id":"b","each_task_within":"PT4H"}]}}`, 3 * hour},
+		"a floor that is none": {`{"sow":"v1","service_floors":{"floors":[{"id":"a","each_task_within":"soon"}]}}`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := Parse([]byte(c.doc))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := d.TaskDeadline(hour); got != c.want {
+				t.Errorf("%d, want %d", got, c.want)
+			}
+		})
+	}
+}

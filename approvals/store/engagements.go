@@ -2,7 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"fmt"
 	"strings"
 )
 
@@ -274,16 +273,10 @@ func (s *Store) Engagements(q EngagementQuery) (out []Engagement, total int, err
 	return out, total, err
 }
 
-func (s *Store) engagements(where string, args ...any) (out []Engagement, err error) {
-	err = s.read("SELECT "+engagementColumns+" FROM sow_engagements WHERE "+where, args, func(r *sql.Rows) error {
-		var e Engagement
-		if err := r.Scan(&e.ID, &e.SoW, &e.Kind, &e.Role, &e.State, &e.Offer, &e.Waiting, &e.At, &e.Again, &e.Remind, &e.Search, &e.Row); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, e)
-		return nil
+func (s *Store) engagements(where string, args ...any) ([]Engagement, error) {
+	return rows(s, "SELECT "+engagementColumns+" FROM sow_engagements WHERE "+where, args, func(r *sql.Rows, e *Engagement) error {
+		return r.Scan(&e.ID, &e.SoW, &e.Kind, &e.Role, &e.State, &e.Offer, &e.Waiting, &e.At, &e.Again, &e.Remind, &e.Search, &e.Row)
 	})
-	return out, err
 }
 
 // Engagement reads one row of the list. [ErrNotFound] means that there is none.
@@ -311,16 +304,10 @@ func (t *Tx) MarkEngagement(id string) error {
 
 const copyColumns = "engagement, sha256, version, digest, raw, at, source, name, client"
 
-func (s *Store) copies(where string, args ...any) (out []SoWCopy, err error) {
-	err = s.read("SELECT "+copyColumns+" FROM sow_copies WHERE "+where, args, func(r *sql.Rows) error {
-		var c SoWCopy
-		if err := r.Scan(&c.Engagement, &c.SHA256, &c.Version, &c.Digest, &c.Raw, &c.At, &c.Source, &c.Name, &c.Client); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, c)
-		return nil
+func (s *Store) copies(where string, args ...any) ([]SoWCopy, error) {
+	return rows(s, "SELECT "+copyColumns+" FROM sow_copies WHERE "+where, args, func(r *sql.Rows, c *SoWCopy) error {
+		return r.Scan(&c.Engagement, &c.SHA256, &c.Version, &c.Digest, &c.Raw, &c.At, &c.Source, &c.Name, &c.Client)
 	})
-	return out, err
 }
 
 // SoWCopies reads every copy of an engagement, as they came.
@@ -335,18 +322,10 @@ func (s *Store) SoWCopyOf(digest string) (SoWCopy, error) {
 
 const recordColumns = "engagement, sha256, kind, digest, version, raw, at, source, name, client, own, seq, answer"
 
-func (s *Store) records(where string, args ...any) (out []SoWRecord, err error) {
-	err = s.read("SELECT "+recordColumns+" FROM sow_records WHERE "+where, args, func(r *sql.Rows) error {
-		var x SoWRecord
-		var seq int64
-		if err := r.Scan(&x.Engagement, &x.SHA256, &x.Kind, &x.Digest, &x.Version, &x.Raw, &x.At, &x.Source, &x.Name, &x.Client, &x.Own, &seq, &x.Answer); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		x.Seq = uint64(seq)
-		out = append(out, x)
-		return nil
+func (s *Store) records(where string, args ...any) ([]SoWRecord, error) {
+	return rows(s, "SELECT "+recordColumns+" FROM sow_records WHERE "+where, args, func(r *sql.Rows, x *SoWRecord) error {
+		return r.Scan(&x.Engagement, &x.SHA256, &x.Kind, &x.Digest, &x.Version, &x.Raw, &x.At, &x.Source, &x.Name, &x.Client, &x.Own, &x.Seq, &x.Answer)
 	})
-	return out, err
 }
 
 // SoWRecords reads what was brought in for an engagement, as it came.
@@ -360,7 +339,7 @@ func (s *Store) SoWRecordsOf(kind string, limit int) ([]SoWRecord, error) {
 }
 
 // SoWFacts reads what was noted of an engagement; with "" what was noted of none.
-func (s *Store) SoWFacts(engagement string) (out []SoWFact, err error) {
+func (s *Store) SoWFacts(engagement string) ([]SoWFact, error) {
 	return s.facts("engagement = ?", engagement)
 }
 
@@ -369,45 +348,23 @@ func (s *Store) SoWFactsNamed(name, key string) ([]SoWFact, error) {
 	return s.facts("name = ? AND key = ? LIMIT 256", name, key)
 }
 
-func (s *Store) facts(where string, args ...any) (out []SoWFact, err error) {
-	err = s.read("SELECT engagement, name, key, value, at, seq FROM sow_facts WHERE "+where, args, func(r *sql.Rows) error {
-		var f SoWFact
-		var seq int64
-		if err := r.Scan(&f.Engagement, &f.Name, &f.Key, &f.Value, &f.At, &seq); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		f.Seq = uint64(seq)
-		out = append(out, f)
-		return nil
+func (s *Store) facts(where string, args ...any) ([]SoWFact, error) {
+	return rows(s, "SELECT engagement, name, key, value, at, seq FROM sow_facts WHERE "+where, args, func(r *sql.Rows, f *SoWFact) error {
+		return r.Scan(&f.Engagement, &f.Name, &f.Key, &f.Value, &f.At, &f.Seq)
 	})
-	return out, err
 }
 
 // SoWMoves reads an engagement's timeline, oldest first.
-func (s *Store) SoWMoves(engagement string) (out []SoWMove, err error) {
-	err = s.read("SELECT engagement, at, version, what, by, seq, claimed FROM sow_moves WHERE engagement = ? ORDER BY at, id", []any{engagement}, func(r *sql.Rows) error {
-		var m SoWMove
-		var seq int64
-		if err := r.Scan(&m.Engagement, &m.At, &m.Version, &m.What, &m.By, &seq, &m.Claimed); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		m.Seq = uint64(seq)
-		out = append(out, m)
-		return nil
+func (s *Store) SoWMoves(engagement string) ([]SoWMove, error) {
+	return rows(s, "SELECT engagement, at, version, what, by, seq, claimed FROM sow_moves WHERE engagement = ? ORDER BY at, id", []any{engagement}, func(r *sql.Rows, m *SoWMove) error {
+		return r.Scan(&m.Engagement, &m.At, &m.Version, &m.What, &m.By, &m.Seq, &m.Claimed)
 	})
-	return out, err
 }
 
-func (s *Store) sowAsks(where string, args ...any) (out []SoWAsk, err error) {
-	err = s.read("SELECT client, request, digest, engagement, document, move, session, at, result FROM sow_asks WHERE "+where, args, func(r *sql.Rows) error {
-		var a SoWAsk
-		if err := r.Scan(&a.Client, &a.Request, &a.Digest, &a.Engagement, &a.Document, &a.Move, &a.Session, &a.At, &a.Result); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, a)
-		return nil
+func (s *Store) sowAsks(where string, args ...any) ([]SoWAsk, error) {
+	return rows(s, "SELECT client, request, digest, engagement, document, move, session, at, result FROM sow_asks WHERE "+where, args, func(r *sql.Rows, a *SoWAsk) error {
+		return r.Scan(&a.Client, &a.Request, &a.Digest, &a.Engagement, &a.Document, &a.Move, &a.Session, &a.At, &a.Result)
 	})
-	return out, err
 }
 
 // SoWAsk reads what a client asked for under a request id. [ErrNotFound] means that there is none.
@@ -434,13 +391,9 @@ func (s *Store) SoWFactsValued(name, value string) ([]SoWFact, error) {
 
 // SoWBroughtBy reads the digests of the documents of an engagement that a client has brought or asked about. Who brought only
 // something about it has none.
-func (s *Store) SoWBroughtBy(client, engagement string) (digests []string, err error) {
-	err = s.read("SELECT digest FROM sow_copies WHERE engagement = ? AND client = ? UNION SELECT document FROM sow_asks WHERE engagement = ? AND client = ? AND document <> ''",
-		[]any{engagement, client, engagement, client}, func(r *sql.Rows) error {
-			var digest string
-			err := r.Scan(&digest)
-			digests = append(digests, digest)
-			return err
+func (s *Store) SoWBroughtBy(client, engagement string) ([]string, error) {
+	return rows(s, "SELECT digest FROM sow_copies WHERE engagement = ? AND client = ? UNION SELECT document FROM sow_asks WHERE engagement = ? AND client = ? AND document <> ''",
+		[]any{engagement, client, engagement, client}, func(r *sql.Rows, digest *string) error {
+			return r.Scan(digest)
 		})
-	return digests, err
 }

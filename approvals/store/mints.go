@@ -1,9 +1,6 @@
 package store
 
-import (
-	"database/sql"
-	"fmt"
-)
+import "database/sql"
 
 // Delegate is a signed mint delegate, issued here or imported. It permits nothing by itself: its permit does.
 type Delegate struct {
@@ -58,31 +55,15 @@ func (t *Tx) UseMint(mint string, at int64) error {
 
 // Delegates reads every delegate, oldest first.
 func (s *Store) Delegates() ([]Delegate, error) {
-	var out []Delegate
-	err := s.read("SELECT hash, raw, origin, at FROM delegates ORDER BY at, hash", nil, func(r *sql.Rows) error {
-		var d Delegate
-		if err := r.Scan(&d.Hash, &d.Raw, &d.Origin, &d.At); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, d)
-		return nil
+	return rows(s, "SELECT hash, raw, origin, at FROM delegates ORDER BY at, hash", nil, func(r *sql.Rows, d *Delegate) error {
+		return r.Scan(&d.Hash, &d.Raw, &d.Origin, &d.At)
 	})
-	return out, err
 }
 
 func (s *Store) mints(where string, args ...any) ([]Mint, error) {
-	var out []Mint
-	err := s.read("SELECT seq, mint, delegate, client, bot, at, request, number, max_uses, address, attestation, used, last_use FROM mints WHERE "+where, args, func(r *sql.Rows) error {
-		var m Mint
-		var seq int64
-		if err := r.Scan(&seq, &m.Mint, &m.Delegate, &m.Client, &m.Bot, &m.At, &m.Request, &m.Number, &m.MaxUses, &m.Address, &m.Attestation, &m.Used, &m.LastUse); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		m.Seq = uint64(seq)
-		out = append(out, m)
-		return nil
+	return rows(s, "SELECT seq, mint, delegate, client, bot, at, request, number, max_uses, address, attestation, used, last_use FROM mints WHERE "+where, args, func(r *sql.Rows, m *Mint) error {
+		return r.Scan(&m.Seq, &m.Mint, &m.Delegate, &m.Client, &m.Bot, &m.At, &m.Request, &m.Number, &m.MaxUses, &m.Address, &m.Attestation, &m.Used, &m.LastUse)
 	})
-	return out, err
 }
 
 // Mint reads one mint. [ErrNotFound] means that there is none.
@@ -108,16 +89,9 @@ type MintTotal struct {
 
 // MintTotals reads how many uses each delegate's minted keys were given in all, 2^53-1 at most, and when one was used last.
 func (s *Store) MintTotals() ([]MintTotal, error) {
-	var out []MintTotal
-	err := s.read("SELECT delegate, CAST(min(total(max_uses), 9007199254740991) AS INTEGER), max(last_use) FROM mints GROUP BY delegate", nil, func(r *sql.Rows) error {
-		var m MintTotal
-		if err := r.Scan(&m.Delegate, &m.MaxUses, &m.LastUse); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, m)
-		return nil
+	return rows(s, "SELECT delegate, CAST(min(total(max_uses), 9007199254740991) AS INTEGER), max(last_use) FROM mints GROUP BY delegate", nil, func(r *sql.Rows, m *MintTotal) error {
+		return r.Scan(&m.Delegate, &m.MaxUses, &m.LastUse)
 	})
-	return out, err
 }
 
 // MintStep counts mints and uses of a delegate in one span of time.
@@ -132,14 +106,9 @@ const MaxMintSteps = 4096
 // MintSteps counts by spans of that length (milliseconds) from an instant on, oldest first, in the entries behind one and
 // up to another; spans with nothing are left out.
 func (s *Store) MintSteps(delegate string, since, span int64, after, through uint64) ([]MintStep, error) {
-	var out []MintStep
-	err := s.read("SELECT at - at % ? AS start, SUM(kind = 'capability.minted'), SUM(kind = 'minted.signed') FROM entries"+
+	return rows(s, "SELECT at - at % ? AS start, SUM(kind = 'capability.minted'), SUM(kind = 'minted.signed') FROM entries"+
 		" WHERE kind IN ('capability.minted', 'minted.signed') AND tag = ? AND at >= ? AND seq > ? AND seq <= ? GROUP BY start ORDER BY start LIMIT ?",
-		[]any{span, delegate, since, int64(after), int64(through), MaxMintSteps}, func(r *sql.Rows) error {
-			var m MintStep
-			err := r.Scan(&m.From, &m.Mints, &m.Uses)
-			out = append(out, m)
-			return err
+		[]any{span, delegate, since, int64(after), int64(through), MaxMintSteps}, func(r *sql.Rows, m *MintStep) error {
+			return r.Scan(&m.From, &m.Mints, &m.Uses)
 		})
-	return out, err
 }

@@ -106,19 +106,10 @@ func (t *Tx) PutNote(n Note) error {
 func (t *Tx) DropNote(id string) error { return t.exec("DELETE FROM notes WHERE id = ?", id) }
 
 func (s *Store) moments(where string, args ...any) ([]Moment, error) {
-	var out []Moment
-	err := s.read("SELECT "+momentColumns+" FROM moments WHERE "+where, args, func(r *sql.Rows) error {
-		var m Moment
-		var seq int64
-		if err := r.Scan(&m.ID, &m.Client, &m.Session, &m.Digest, &m.Question, &m.State, &m.Since, &m.Count, &m.Envelope, &m.Behind, &m.Server,
-			&m.HasClass, &m.Class, &m.Note, &m.FreeText, &m.Dialogue, &m.Choice, &m.Resolution, &m.Ended, &seq, &m.At, &m.Missed, &m.Repeats); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		m.Seq = uint64(seq)
-		out = append(out, m)
-		return nil
+	return rows(s, "SELECT "+momentColumns+" FROM moments WHERE "+where, args, func(r *sql.Rows, m *Moment) error {
+		return r.Scan(&m.ID, &m.Client, &m.Session, &m.Digest, &m.Question, &m.State, &m.Since, &m.Count, &m.Envelope, &m.Behind, &m.Server,
+			&m.HasClass, &m.Class, &m.Note, &m.FreeText, &m.Dialogue, &m.Choice, &m.Resolution, &m.Ended, &m.Seq, &m.At, &m.Missed, &m.Repeats)
 	})
-	return out, err
 }
 
 // Moment reads one moment. [ErrNotFound] means that there is none.
@@ -155,44 +146,23 @@ func (s *Store) LikeMoments(client, session, digest, question string) ([]Moment,
 
 // Asks reads the questions about a moment, oldest first.
 func (s *Store) Asks(moment string) ([]MomentAsk, error) {
-	var out []MomentAsk
-	err := s.read("SELECT moment, id, line, question, at, answer, answer_at FROM moment_asks WHERE moment = ? ORDER BY at, id", []any{moment}, func(r *sql.Rows) error {
-		var a MomentAsk
-		if err := r.Scan(&a.Moment, &a.ID, &a.Line, &a.Question, &a.At, &a.Answer, &a.AnswerAt); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, a)
-		return nil
+	return rows(s, "SELECT moment, id, line, question, at, answer, answer_at FROM moment_asks WHERE moment = ? ORDER BY at, id", []any{moment}, func(r *sql.Rows, a *MomentAsk) error {
+		return r.Scan(&a.Moment, &a.ID, &a.Line, &a.Question, &a.At, &a.Answer, &a.AnswerAt)
 	})
-	return out, err
 }
 
 // Notes reads every note, oldest first.
 func (s *Store) Notes() ([]Note, error) {
-	var out []Note
-	err := s.read("SELECT id, client, session, reason, path, payload, server, moment, digest, at, count FROM notes ORDER BY at, rowid", nil, func(r *sql.Rows) error {
-		var n Note
-		if err := r.Scan(&n.ID, &n.Client, &n.Session, &n.Reason, &n.Path, &n.Payload, &n.Server, &n.Moment, &n.Digest, &n.At, &n.Count); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, n)
-		return nil
+	return rows(s, "SELECT id, client, session, reason, path, payload, server, moment, digest, at, count FROM notes ORDER BY at, rowid", nil, func(r *sql.Rows, n *Note) error {
+		return r.Scan(&n.ID, &n.Client, &n.Session, &n.Reason, &n.Path, &n.Payload, &n.Server, &n.Moment, &n.Digest, &n.At, &n.Count)
 	})
-	return out, err
 }
 
 // MomentCounts counts the moments of each client and class.
 func (s *Store) MomentCounts() ([]MomentCount, error) {
-	var out []MomentCount
-	err := s.read("SELECT client, has_class, class, count(*), sum(note), sum(NOT free_text OR NOT dialogue), sum(NOT free_text), sum(NOT dialogue), "+
+	return rows(s, "SELECT client, has_class, class, count(*), sum(note), sum(NOT free_text OR NOT dialogue), sum(NOT free_text), sum(NOT dialogue), "+
 		"sum(choice = 'option'), sum(choice = 'answer'), sum(choice = 'question'), sum(choice = 'declined') FROM moments GROUP BY client, has_class, class ORDER BY client, has_class, class", nil,
-		func(r *sql.Rows) error {
-			var c MomentCount
-			if err := r.Scan(&c.Client, &c.HasClass, &c.Class, &c.All, &c.Note, &c.Off, &c.FreeOff, &c.DialogueOff, &c.Option, &c.Answer, &c.Question, &c.Decl); err != nil {
-				return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-			}
-			out = append(out, c)
-			return nil
+		func(r *sql.Rows, c *MomentCount) error {
+			return r.Scan(&c.Client, &c.HasClass, &c.Class, &c.All, &c.Note, &c.Off, &c.FreeOff, &c.DialogueOff, &c.Option, &c.Answer, &c.Question, &c.Decl)
 		})
-	return out, err
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -176,12 +175,11 @@ func (t *Tx) PutEvidence(seq uint64, raw []byte) error {
 
 // Evidence is what was kept beside an entry. [ErrNotFound] means that nothing was.
 func (s *Store) Evidence(seq uint64) ([]byte, error) {
-	var out []byte
-	err := s.read("SELECT raw FROM evidence WHERE seq = ?", []any{int64(seq)}, func(r *sql.Rows) error { return r.Scan(&out) })
-	if err == nil && out == nil {
-		err = ErrNotFound
-	}
-	return out, err
+	return one(s.blobs("SELECT raw FROM evidence WHERE seq = ?", int64(seq)))
+}
+
+func (s *Store) blobs(query string, args ...any) ([][]byte, error) {
+	return rows(s, query, args, func(r *sql.Rows, raw *[]byte) error { return r.Scan(raw) })
 }
 
 // Approval counts what was approved for one client in one span of time.
@@ -196,20 +194,15 @@ type Approval struct {
 // with, a selected option with the action that is signed for it unless that had a sheet of its own. A new name for a
 // client, an answer in own words and a rejected question approve nothing.
 func (s *Store) Approvals(since, span int64) ([]Approval, error) {
-	var out []Approval
-	err := s.read("SELECT client, start, SUM(clicked), SUM(keyed) FROM (SELECT client, at - at % ? AS start,"+
+	return rows(s, "SELECT client, start, SUM(clicked), SUM(keyed) FROM (SELECT client, at - at % ? AS start,"+
 		" instr(raw, CAST(? AS BLOB)) > 0 AND kind <> 'grant.made' AS clicked, instr(raw, CAST(? AS BLOB)) > 0 AS keyed FROM entries AS e WHERE at >= ? AND CASE kind"+
 		" WHEN 'grant.made' THEN 1 WHEN 'client.paired' THEN instr(raw, CAST(? AS BLOB)) > 0 WHEN 'moment.resolved' THEN instr(raw, CAST(? AS BLOB)) > 0"+
 		" WHEN 'action.signed' THEN instr(raw, CAST(? AS BLOB)) = 0 OR"+
 		" EXISTS (SELECT 1 FROM entries AS s WHERE s.client = e.client AND s.client <> '' AND s.kind = 'request.seen' AND s.request = e.request AND s.seq < e.seq) ELSE 0 END)"+
 		" GROUP BY client, start HAVING SUM(clicked) + SUM(keyed) > 0 ORDER BY start DESC, client LIMIT 4096",
-		[]any{span, clicked, keyed, since, fresh, selected, ofMoment}, func(r *sql.Rows) error {
-			var a Approval
-			err := r.Scan(&a.Client, &a.From, &a.Clicks, &a.Passkeys)
-			out = append(out, a)
-			return err
+		[]any{span, clicked, keyed, since, fresh, selected, ofMoment}, func(r *sql.Rows, a *Approval) error {
+			return r.Scan(&a.Client, &a.From, &a.Clicks, &a.Passkeys)
 		})
-	return out, err
 }
 
 // How an entry's canonical bytes say what stood behind it. A name in the entry has its quotation marks escaped.
@@ -223,26 +216,17 @@ const (
 
 const entryColumns = "seq, raw, hash, kind, at, client, request, tag, head"
 
-func scanEntry(rows *sql.Rows) (Entry, error) {
-	var e Entry
-	var seq int64
-	if err := rows.Scan(&seq, &e.Raw, &e.Hash, &e.Kind, &e.At, &e.Client, &e.Request, &e.Tag, &e.Head); err != nil {
-		return Entry{}, fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-	}
+func scanEntry(r *sql.Rows, e *Entry) error {
+	var seq int64 // an unsigned one is read by way of text
+	err := r.Scan(&seq, &e.Raw, &e.Hash, &e.Kind, &e.At, &e.Client, &e.Request, &e.Tag, &e.Head)
 	e.Seq = uint64(seq)
-	return e, nil
+	return err
 }
 
 // Entries reads at most limit entries from a number on, in order. Others may
 // write between two pages.
 func (s *Store) Entries(from uint64, limit int) ([]Entry, error) {
-	var out []Entry
-	err := s.read("SELECT "+entryColumns+" FROM entries WHERE seq >= ? ORDER BY seq LIMIT ?", []any{int64(from), limit}, func(r *sql.Rows) error {
-		e, err := scanEntry(r)
-		out = append(out, e)
-		return err
-	})
-	return out, err
+	return rows(s, "SELECT "+entryColumns+" FROM entries WHERE seq >= ? ORDER BY seq LIMIT ?", []any{int64(from), limit}, scanEntry)
 }
 
 // EntriesBefore reads at most limit entries with numbers below before (0: no
@@ -258,70 +242,31 @@ func (s *Store) EntriesBefore(before uint64, kind, client string, limit int) ([]
 	if client != "" {
 		q, args = q+" AND client = ? AND client <> ''", append(args, client)
 	}
-	var out []Entry
-	err := s.read(q+" ORDER BY seq DESC LIMIT ?", append(args, limit), func(r *sql.Rows) error {
-		e, err := scanEntry(r)
-		out = append(out, e)
-		return err
-	})
-	return out, err
+	return rows(s, q+" ORDER BY seq DESC LIMIT ?", append(args, limit), scanEntry)
 }
 
 // LastEntry is the newest entry. [ErrNotFound] means that the log is empty.
 func (s *Store) LastEntry() (Entry, error) {
-	es, err := s.EntriesBefore(0, "", "", 1)
-	if err == nil && len(es) == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Entry{}, err
-	}
-	return es[0], nil
+	return one(s.EntriesBefore(0, "", "", 1))
 }
 
 // LastHead is the newest entry with a signed head. [ErrNotFound] means that there is none.
 func (s *Store) LastHead() (Entry, error) {
-	var out []Entry
-	err := s.read("SELECT "+entryColumns+" FROM entries WHERE head IS NOT NULL ORDER BY seq DESC LIMIT 1", nil, func(r *sql.Rows) error {
-		e, err := scanEntry(r)
-		out = append(out, e)
-		return err
-	})
-	if err == nil && len(out) == 0 {
-		err = ErrNotFound
-	}
-	if err != nil {
-		return Entry{}, err
-	}
-	return out[0], nil
+	return one(rows(s, "SELECT "+entryColumns+" FROM entries WHERE head IS NOT NULL ORDER BY seq DESC LIMIT 1", nil, scanEntry))
 }
 
 // Permits reads every permit, in order of kind and id.
 func (s *Store) Permits() ([]Permit, error) {
-	var out []Permit
-	err := s.read("SELECT kind, id, body, mac, secret, about FROM permits ORDER BY kind, id", nil, func(r *sql.Rows) error {
-		var p Permit
-		if err := r.Scan(&p.Kind, &p.ID, &p.Body, &p.MAC, &p.Secret, &p.About); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, p)
-		return nil
+	return rows(s, "SELECT kind, id, body, mac, secret, about FROM permits ORDER BY kind, id", nil, func(r *sql.Rows, p *Permit) error {
+		return r.Scan(&p.Kind, &p.ID, &p.Body, &p.MAC, &p.Secret, &p.About)
 	})
-	return out, err
 }
 
 // OldPermits reads the permits of archived instances, of one kind.
 func (s *Store) OldPermits(kind string) ([]Permit, error) {
-	var out []Permit
-	err := s.read("SELECT id, body, mac FROM old_permits WHERE kind = ? ORDER BY id, instance", []any{kind}, func(r *sql.Rows) error {
-		p := Permit{Kind: kind}
-		if err := r.Scan(&p.ID, &p.Body, &p.MAC); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, p)
-		return nil
+	return rows(s, "SELECT kind, id, body, mac FROM old_permits WHERE kind = ? ORDER BY id, instance", []any{kind}, func(r *sql.Rows, p *Permit) error {
+		return r.Scan(&p.Kind, &p.ID, &p.Body, &p.MAC)
 	})
-	return out, err
 }
 
 // OldEntries gives the log of an archived instance, in order, until an error. The
@@ -329,44 +274,23 @@ func (s *Store) OldPermits(kind string) ([]Permit, error) {
 func (s *Store) OldEntries(instance string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		err := s.read("SELECT "+entryColumns+" FROM old_entries WHERE instance = ? ORDER BY seq", []any{instance}, func(r *sql.Rows) error {
-			e, err := scanEntry(r)
+			var e Entry
+			err := scanEntry(r, &e)
 			if err == nil && !yield(e, nil) {
 				err = errStopped
 			}
 			return err
 		})
-		if err != nil && !errors.Is(err, errStopped) {
+		if err != nil {
 			yield(Entry{}, err)
 		}
 	}
 }
 
-var errStopped = errors.New("no more rows are wanted")
-
 func (s *Store) requests(where string, args ...any) ([]Request, error) {
-	var out []Request
-	err := s.read("SELECT client, request, digest, state, method, session, envelope, payload, seq, answer FROM requests WHERE "+where, args, func(rows *sql.Rows) error {
-		var r Request
-		var seq int64
-		if err := rows.Scan(&r.Client, &r.ID, &r.Digest, &r.State, &r.Method, &r.Session, &r.Envelope, &r.Payload, &seq, &r.Answer); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		r.Seq = uint64(seq)
-		out = append(out, r)
-		return nil
+	return rows(s, "SELECT client, request, digest, state, method, session, envelope, payload, seq, answer FROM requests WHERE "+where, args, func(row *sql.Rows, r *Request) error {
+		return row.Scan(&r.Client, &r.ID, &r.Digest, &r.State, &r.Method, &r.Session, &r.Envelope, &r.Payload, &r.Seq, &r.Answer)
 	})
-	return out, err
-}
-
-func one[T any](rows []T, err error) (T, error) {
-	var none T
-	if err != nil {
-		return none, err
-	}
-	if len(rows) == 0 {
-		return none, ErrNotFound
-	}
-	return rows[0], nil
 }
 
 // Request reads one request. [ErrNotFound] means that there is none.
@@ -399,72 +323,39 @@ var FirstName = RequestName{Seq: math.MinInt64}
 // RequestNames reads at most limit names that come after one, in order of entry, client and id: each lies
 // behind those written before. Others may write between two pages.
 func (s *Store) RequestNames(after RequestName, limit int) ([]RequestName, error) {
-	var out []RequestName
-	err := s.read(namesQuery, []any{after.Seq, after.Client, after.ID, limit}, func(r *sql.Rows) error {
-		var n RequestName
-		if err := r.Scan(&n.Seq, &n.Client, &n.ID, &n.Digest, &n.State); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, n)
-		return nil
+	return rows(s, namesQuery, []any{after.Seq, after.Client, after.ID, limit}, func(r *sql.Rows, n *RequestName) error {
+		return r.Scan(&n.Seq, &n.Client, &n.ID, &n.Digest, &n.State)
 	})
-	return out, err
 }
 
 // Tags reads the different tags of a client's entries of one kind, in order.
 func (s *Store) Tags(client, kind string) ([]string, error) {
-	var out []string
-	err := s.read(tagsQuery, []any{client, kind}, func(r *sql.Rows) error {
-		var tag string
-		if err := r.Scan(&tag); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, tag)
-		return nil
+	return rows(s, tagsQuery, []any{client, kind}, func(r *sql.Rows, tag *string) error {
+		return r.Scan(tag)
 	})
-	return out, err
 }
 
 // Count counts at most limit of a client's entries of one kind and tag with numbers above after and
 // up to upto; last is the number of the last one that was counted.
 func (s *Store) Count(client, kind, tag string, after, upto uint64, limit int) (n int64, last uint64, err error) {
 	err = s.read(countQuery, []any{client, kind, tag, int64(after), int64(upto), limit}, func(r *sql.Rows) error {
-		var seq int64
-		if err := r.Scan(&n, &seq); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		last = uint64(seq)
-		return nil
+		return r.Scan(&n, &last)
 	})
 	return n, last, err
 }
 
 // Sessions reads every session.
 func (s *Store) Sessions() ([]Session, error) {
-	var out []Session
-	err := s.read("SELECT client, session, last_used FROM sessions", nil, func(r *sql.Rows) error {
-		var x Session
-		if err := r.Scan(&x.Client, &x.ID, &x.LastUsed); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, x)
-		return nil
+	return rows(s, "SELECT client, session, last_used FROM sessions", nil, func(r *sql.Rows, x *Session) error {
+		return r.Scan(&x.Client, &x.ID, &x.LastUsed)
 	})
-	return out, err
 }
 
 // Blocks reads every block.
 func (s *Store) Blocks() ([]Block, error) {
-	var out []Block
-	err := s.read("SELECT id, user_id, executable, claimed, at FROM blocks", nil, func(r *sql.Rows) error {
-		var b Block
-		if err := r.Scan(&b.ID, &b.UserID, &b.Executable, &b.Claimed, &b.At); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, b)
-		return nil
+	return rows(s, "SELECT id, user_id, executable, claimed, at FROM blocks", nil, func(r *sql.Rows, b *Block) error {
+		return r.Scan(&b.ID, &b.UserID, &b.Executable, &b.Claimed, &b.At)
 	})
-	return out, err
 }
 
 // Settings reads every setting.
@@ -472,23 +363,16 @@ func (s *Store) Settings() (map[string]string, error) {
 	out := map[string]string{}
 	err := s.read("SELECT name, value FROM settings", nil, func(r *sql.Rows) error {
 		var name, value string
-		if err := r.Scan(&name, &value); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
+		err := r.Scan(&name, &value)
 		out[name] = value
-		return nil
+		return err
 	})
 	return out, err
 }
 
 // Meta reads one fact about the store. [ErrNotFound] means that it was never written.
 func (s *Store) Meta(key string) ([]byte, error) {
-	var out []byte
-	err := s.read("SELECT value FROM meta WHERE key = ?", []any{key}, func(r *sql.Rows) error { return r.Scan(&out) })
-	if err == nil && out == nil {
-		err = ErrNotFound
-	}
-	return out, err
+	return one(s.blobs("SELECT value FROM meta WHERE key = ?", key))
 }
 
 // Snapshot is the newest state kept and the number of its entry.

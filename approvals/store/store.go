@@ -427,7 +427,11 @@ func (s *Store) stmt(query string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-// read runs a query and calls scan for each row, for as long as scan returns nil.
+// errStopped is what scan returns when no more rows are wanted.
+var errStopped = errors.New("no more rows are wanted")
+
+// read runs a query and calls scan for each row, for as long as scan returns nil. Any error of scan but errStopped says that a
+// row is not as it was written: the error wraps ErrDamaged.
 func (s *Store) read(query string, args []any, scan func(*sql.Rows) error) error {
 	s.line.Lock()
 	defer s.line.Unlock()
@@ -441,12 +445,39 @@ func (s *Store) read(query string, args []any, scan func(*sql.Rows) error) error
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
+		switch err := scan(rows); {
+		case errors.Is(err, errStopped):
+			return nil
+		case err != nil:
+			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("read store: %w", err)
 	}
 	return nil
+}
+
+// rows runs a query and gives what scan reads of each row.
+func rows[T any](s *Store, query string, args []any, scan func(*sql.Rows, *T) error) ([]T, error) {
+	var out []T
+	err := s.read(query, args, func(r *sql.Rows) error {
+		var x T
+		err := scan(r, &x)
+		out = append(out, x)
+		return err
+	})
+	return out, err
+}
+
+// one is the only row, or ErrNotFound.
+func one[T any](rows []T, err error) (T, error) {
+	var none T
+	if err != nil {
+		return none, err
+	}
+	if len(rows) == 0 {
+		return none, ErrNotFound
+	}
+	return rows[0], nil
 }

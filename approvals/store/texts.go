@@ -1,10 +1,5 @@
 package store
 
-import (
-	"database/sql"
-	"fmt"
-)
-
 // migrateTexts makes the table of the texts of contract languages (Agent SoW 4.3), each under its SHA-256.
 const migrateTexts = `
 CREATE TABLE sow_texts (
@@ -21,17 +16,5 @@ func (t *Tx) PutSoWText(sha256 string, raw []byte, at int64) error {
 
 // SoWText reads the text kept under a SHA-256. [ErrNotFound] means that there is none. That it has that hash is for the caller to check.
 func (s *Store) SoWText(sha256 string) ([]byte, error) {
-	return one(s.texts("sha256 = ?", sha256))
-}
-
-func (s *Store) texts(where string, args ...any) (out [][]byte, err error) {
-	err = s.read("SELECT raw FROM sow_texts WHERE "+where, args, func(r *sql.Rows) error {
-		var raw []byte
-		if err := r.Scan(&raw); err != nil {
-			return fmt.Errorf("read store: %w: %w", ErrDamaged, err)
-		}
-		out = append(out, raw)
-		return nil
-	})
-	return out, err
+	return one(s.blobs("SELECT raw FROM sow_texts WHERE sha256 = ?", sha256))
 }

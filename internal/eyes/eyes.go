@@ -22,7 +22,7 @@ import (
 // Buttons and rows come first.
 var faces = []look.Style{
 	look.Strong, look.Item, look.SmallB, look.SmallM, look.Label, look.Title, look.Body, look.Stem, look.Small,
-	look.Caption, look.CaptionM, look.Mono, look.Digits, look.Words,
+	look.Caption, look.CaptionM, look.Mono, look.MonoS, look.Digits, look.Words, look.Figure,
 }
 
 // Eyes find words. They are safe for concurrent use.

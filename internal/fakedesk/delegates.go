@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/bounds"
 	"vault/derive/envelope"
 )
 
@@ -29,7 +30,7 @@ func Delegating() *Desk {
 	d.enrolled()
 	domain := d.Doms[0]
 	end := ptr(time.Date(2026, 12, 31, 23, 59, 59, 999e6, time.UTC).UnixMilli())
-	bounds := func(operation, resource, bot string, keys, uses int64, until *int64) approvals.DelegateBounds {
+	bounded := func(operation, resource, bot string, keys, uses int64, until *int64) approvals.DelegateBounds {
 		b := approvals.DelegateBounds{
 			Domain: domain, Operations: []string{operation}, Resources: []string{resource}, BotPolicy: envelope.BotSet, Bots: []string{bot},
 			IndexMax: 9999, MaxMints: keys, MaxUsesPerAction: uses, NotBefore: ptr(dayAt(10, 1, 0, 0)), NotAfter: until,
@@ -42,16 +43,16 @@ func Delegating() *Desk {
 			MadeAt: dayAt(10, 1, 9, 12), Mints: b.MaxMints, Minted: minted, MintsLeft: b.MaxMints - minted, Uses: uses, LastUse: ago(3 * time.Minute),
 		}
 	}
-	revoked := view(4, "stock-probe", bounds("read-stock", "sku:*", LabelsBot, 50, 5, end), approvals.DelegateEnded, 11, 30)
+	revoked := view(4, "stock-probe", bounded("read-stock", "sku:*", LabelsBot, 50, 5, end), approvals.DelegateEnded, 11, 30)
 	revoked.Ended = "revoked"
-	elsewhere := view(5, "", bounds("send-message", "thread:*", SupportBot, 500, 20, end), approvals.DelegateSuspended, 0, 0)
+	elsewhere := view(5, "", bounded("send-message", "thread:*", SupportBot, 500, 20, end), approvals.DelegateSuspended, 0, 0)
 	elsewhere.Origin, elsewhere.MadeAt, elsewhere.Mints, elsewhere.MintsLeft = "imported", ago(20*time.Minute), 0, 0
-	elsewhere.Warnings = []approvals.DelegateWarning{{Code: "id_not_by_rule"}}
+	elsewhere.Warnings = []bounds.Warning{{Code: "id_not_by_rule"}}
 	elsewhere.Bounds.Legitimacy = &approvals.LegitimacyView{LegitimacyID: "ae-legit-00aa11bb22cc33dd", Required: true}
 	d.Minting.List = []approvals.DelegateView{
-		view(1, "support-bot", bounds("send-message", "thread:*", SupportBot, 100, 10, end), approvals.DelegateActive, 37, 212),
-		view(2, "labels-bot", bounds("print-label", "depot:north", LabelsBot, 50, 1, end), approvals.DelegateActive, 46, 46),
-		view(3, "returns-bot", bounds("open-return", "order:*", SupportBot, 100, 5, end), approvals.DelegatePaused, 12, 30),
+		view(1, "support-bot", bounded("send-message", "thread:*", SupportBot, 100, 10, end), approvals.DelegateActive, 37, 212),
+		view(2, "labels-bot", bounded("print-label", "depot:north", LabelsBot, 50, 1, end), approvals.DelegateActive, 46, 46),
+		view(3, "returns-bot", bounded("open-return", "order:*", SupportBot, 100, 5, end), approvals.DelegatePaused, 12, 30),
 		elsewhere, revoked,
 	}
 	mint := func(n int, at int64, address, resource string, used, most int64) approvals.MintView {
@@ -109,7 +110,7 @@ func (d *Desk) planOf(f approvals.DelegateForm) approvals.DelegatePlan {
 	p := approvals.DelegatePlan{Name: f.Name, Hash: hashOf(77), Bounds: b, WhileAway: f.WhileAway, PlannedAt: Now.UnixMilli(), Body: []byte("{}")}
 	warn := func(on bool, code, subject string) {
 		if on {
-			p.Warnings = append(p.Warnings, approvals.DelegateWarning{Code: code, Subject: subject})
+			p.Warnings = append(p.Warnings, bounds.Warning{Code: code, Subject: subject})
 		}
 	}
 	warn(f.BotPolicy == envelope.BotAny, "any_bot", "")

@@ -71,6 +71,7 @@ var table = []row{
 	{folder: "approvals/moment", may: of(leaves, strict, "derive/envelope"), desk: true},
 	{folder: "approvals/moment/reading", may: of(leaves, "approvals/moment"), desk: true},
 	{folder: "approvals/bounds", may: of(leaves, "derive/envelope"), desk: true},
+	{folder: "approvals/minted", may: of(leaves, "derive/envelope"), desk: true},
 	{folder: "approvals/sow", may: of(leaves, "derive/envelope", "approvals/sow/money", "approvals/sow/span"), desk: true},
 	{folder: "approvals/sow/bundle", may: of(leaves, "derive/envelope", "derive/confirm", "approvals/sow"), desk: true},
 	{folder: "approvals/sow/draft", may: of(leaves, "approvals/sow", "approvals/sow/money", "approvals/sow/span"), desk: true},

@@ -6,6 +6,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/bounds"
 	"vault/internal/fakedesk"
 	"vault/internal/uiwalk"
 	"vault/ui/parts"
@@ -48,7 +49,7 @@ func wideOpen() *fakedesk.Desk {
 	v.Bounds.Resources = []string{"*", "ledger:main:*", "thread:" + strings.Repeat("x", 160)}
 	v.Bounds.BotPolicy, v.Bounds.Bots, v.Bounds.NotAfter = "any-signed-bot", nil, nil
 	v.DelegateID = "ae-delegate-\u202e1234"
-	v.Warnings = []approvals.DelegateWarning{{Code: "any_bot"}, {Code: "any_resource", Subject: "*"}, {Code: "no_end"}, {Code: "wildcard_never_matches", Subject: "ledger:main:*"}, {Code: "id_not_by_rule"}}
+	v.Warnings = []bounds.Warning{{Code: "any_bot"}, {Code: "any_resource", Subject: "*"}, {Code: "no_end"}, {Code: "wildcard_never_matches", Subject: "ledger:main:*"}, {Code: "id_not_by_rule"}}
 	return d
 }
 

@@ -162,17 +162,23 @@ func (r *rig) touch(this, other *chromium.Passkey) {
 	must(r.t, other.Touched(false))
 }
 
-// enrol enrols two passkeys: a stick, and with it this device.
-func (r *rig) enrol() (one, two *chromium.Passkey) {
+// enrolFirst enrols a stick.
+func (r *rig) enrolFirst() *chromium.Passkey {
 	r.t.Helper()
-	var err error
-	one, err = r.browser.Plug(chromium.Stick)
+	one, err := r.browser.Plug(chromium.Stick)
 	must(r.t, err)
 	r.command("enrol")
 	r.answer("assphrase: ", passphrase)
 	r.answers()
 	r.await("The passkey is enrolled.")
-	two, err = r.browser.Plug(chromium.Device)
+	return one
+}
+
+// enrol enrols two passkeys: a stick, and with it this device.
+func (r *rig) enrol() (one, two *chromium.Passkey) {
+	r.t.Helper()
+	one = r.enrolFirst()
+	two, err := r.browser.Plug(chromium.Device)
 	must(r.t, err)
 	r.touch(two, one)
 	r.command("enrol")
@@ -283,7 +289,13 @@ func (r *rig) log() (out [][2]string) {
 // verify runs vault verify where there is no vault, and compares status, last line, and the lines that are not ok.
 func (r *rig) verify(dir string, status int, last, wrong string, args ...string) {
 	r.t.Helper()
-	cmd := exec.CommandContext(r.ctx, r.vault, append([]string{"verify"}, args...)...)
+	r.checks(dir, status, last, wrong, append([]string{"verify"}, args...)...)
+}
+
+// checks is verify, of any command.
+func (r *rig) checks(dir string, status int, last, wrong string, args ...string) {
+	r.t.Helper()
+	cmd := exec.CommandContext(r.ctx, r.vault, args...)
 	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=" + r.bed.Env("PATH")}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -292,7 +304,7 @@ func (r *rig) verify(dir string, status int, last, wrong string, args ...string)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if got := cmd.ProcessState.ExitCode(); got != status || lines[len(lines)-1] != last {
-		r.t.Errorf("vault verify %v ended with %d, want %d and %q:\n%s", args, got, status, last, out)
+		r.t.Errorf("vault %v ended with %d, want %d and %q:\n%s", args, got, status, last, out)
 	}
 	var bad []string
 	for _, l := range lines {
@@ -301,7 +313,7 @@ func (r *rig) verify(dir string, status int, last, wrong string, args ...string)
 		}
 	}
 	if got := strings.Join(bad, ", "); got != wrong {
-		r.t.Errorf("vault verify %v found wrong: %q, want %q:\n%s", args, got, wrong, out)
+		r.t.Errorf("vault %v found wrong: %q, want %q:\n%s", args, got, wrong, out)
 	}
 }
 

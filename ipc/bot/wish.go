@@ -2,7 +2,6 @@ package bot
 
 import (
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,17 +24,23 @@ type Wish struct {
 	Legitimacy  string        // empty: the delegate's, where it requires one
 }
 
-// Errors of Fields.
-var (
-	ErrOperation = errors.New("the delegate has more than one operation: name one")
-	ErrResource  = errors.New("name a resource")
-	ErrWildcard  = errors.New("a request may not ask for a wildcard: it names what it is about")
-	ErrUses      = errors.New("the uses are a whole number from 1")
-	ErrWindow    = errors.New("the end comes before the beginning")
-	ErrAgentID   = errors.New("what the bot calls itself is not empty")
+// Unclear is an error of Fields about the wish itself: it says what to wish instead.
+type Unclear string
+
+// Error gives the words.
+func (u Unclear) Error() string { return string(u) }
+
+// What can be unclear.
+const (
+	ErrOperation Unclear = "the delegate has more than one operation: name one"
+	ErrResource  Unclear = "name a resource"
+	ErrWildcard  Unclear = "a request may not ask for a wildcard: it names what it is about"
+	ErrUses      Unclear = "the uses are a whole number from 1"
+	ErrWindow    Unclear = "the end comes before the beginning"
+	ErrAgentID   Unclear = "what the bot calls itself is not empty"
 )
 
-// Fields fills in a wish for a delegate at the time now.
+// Fields fills in a wish for a delegate at the time now. Errors: an Unclear, or that of random.
 func (w Wish) Fields(d *envelope.MintDelegate, now time.Time, random io.Reader) (envelope.RequestFields, error) {
 	df := d.Fields()
 	f := envelope.RequestFields{

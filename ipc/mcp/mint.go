@@ -233,9 +233,10 @@ func (b *Bridge) request(a args, d *envelope.MintDelegate) (*envelope.MintReques
 		w.Until = &until
 	}
 	f, err := w.Fields(d, time.Now().UTC(), rand.Reader)
+	var unclear bot.Unclear
 	switch {
-	case errors.Is(err, bot.ErrOperation), errors.Is(err, bot.ErrResource):
-		return nil, bad(err.Error())
+	case errors.As(err, &unclear):
+		return nil, bad(unclear.Error())
 	case err != nil:
 		return nil, err
 	}

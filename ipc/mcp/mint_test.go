@@ -96,6 +96,8 @@ func TestMintTools(t *testing.T) {
 		"no resources":   `{"nonce":"n","resources":[]}`,
 		"a text":         `{"nonce":"n","resources":"thread:1"}`,
 		"a wildcard":     `{"nonce":"n","resources":["thread:*"]}`,
+		"no use":         `{"nonce":"n","resources":["thread:1"],"max_uses":0}`,
+		"a past end":     `{"nonce":"n","resources":["thread:1"],"until":"2020-01-01T00:00:00Z"}`,
 		"half a use":     `{"nonce":"n","resources":["thread:1"],"max_uses":1.5}`,
 		"no time":        `{"nonce":"n","resources":["thread:1"],"until":"later"}`,
 		"a member more":  `{"nonce":"n","resources":["thread:1"],"key":"0x00"}`,

@@ -4,7 +4,8 @@ package strict
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
+	"slices"
 	"unicode/utf8"
 
 	"vault/derive/jcs"
@@ -26,10 +27,10 @@ func Parse(raw []byte) (*Object, error) {
 		return nil, err
 	}
 	if v.Kind() != jcs.Object {
-		return nil, fmt.Errorf("not an object")
+		return nil, errors.New("not an object")
 	}
 	if !bytes.Equal(v.Canonical(), raw) {
-		return nil, fmt.Errorf("bytes are not in canonical form")
+		return nil, errors.New("bytes are not in canonical form")
 	}
 	return &Object{v: v}, nil
 }
@@ -104,10 +105,10 @@ func (o *Object) ExtraFlag(name string) bool {
 // Done returns the first fault.
 func (o *Object) Done() error {
 	if o.fault != "" {
-		return fmt.Errorf("%s", o.fault)
+		return errors.New(o.fault)
 	}
 	if o.v.Len() != o.read {
-		return fmt.Errorf("has unknown members")
+		return errors.New("has unknown members")
 	}
 	return nil
 }
@@ -156,6 +157,15 @@ func Client(s string) bool { return len(s) == 18 && s[:2] == "c_" && hex(s[2:]) 
 // Grant accepts g_ and 16 lower-case hex digits.
 func Grant(s string) bool { return len(s) == 18 && s[:2] == "g_" && hex(s[2:]) }
 
+// Pin accepts k_ and 16 lower-case hex digits.
+func Pin(s string) bool { return len(s) == 18 && s[:2] == "k_" && hex(s[2:]) }
+
+// Preauthorisation accepts sp_ and 16 lower-case hex digits.
+func Preauthorisation(s string) bool { return len(s) == 19 && s[:3] == "sp_" && hex(s[3:]) }
+
+// Engagement accepts e_ and 32 lower-case hex digits.
+func Engagement(s string) bool { return len(s) == 34 && s[:2] == "e_" && hex(s[2:]) }
+
 // Moment accepts m_ and 64 lower-case hex digits.
 func Moment(s string) bool { return len(s) == 66 && s[:2] == "m_" && hex(s[2:]) }
 
@@ -192,14 +202,7 @@ func Some(n int) func(string) bool {
 
 // Is accepts exactly these texts.
 func Is(texts ...string) func(string) bool {
-	return func(s string) bool {
-		for _, t := range texts {
-			if s == t {
-				return true
-			}
-		}
-		return false
-	}
+	return func(s string) bool { return slices.Contains(texts, s) }
 }
 
 func digit(c byte) bool { return '0' <= c && c <= '9' }

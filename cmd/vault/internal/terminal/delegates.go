@@ -68,7 +68,7 @@ func (p *page) sentence(name string, b approvals.DelegateBounds) string {
 	return out.String()
 }
 
-func (p *page) warned(list []approvals.DelegateWarning) {
+func (p *page) warned(list []bounds.Warning) {
 	for _, w := range list {
 		what, more, ok := bounds.Remark(w.Code)
 		if !ok {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vault/approvals"
+	"vault/approvals/bounds"
 	"vault/derive/envelope"
 	"vault/internal/fakedesk"
 )
@@ -25,7 +26,7 @@ func TestDelegateTexts(t *testing.T) {
 	v := f.Minting.List[0]
 	v.Bounds.Legitimacy = &approvals.LegitimacyView{LegitimacyID: "ae-legit-1", Required: true}
 	v.BoundsHeld, v.ExportedAt = false, v.MadeAt
-	v.Warnings = []approvals.DelegateWarning{{Code: "any_bot"}, {Code: "wildcard_never_matches", Subject: "a:b:*"}, {Code: "new\u202ecode"}}
+	v.Warnings = []bounds.Warning{{Code: "any_bot"}, {Code: "wildcard_never_matches", Subject: "a:b:*"}, {Code: "new\u202ecode"}}
 	golden(t, "delegate", DelegateText(v, f.Minting.Minted[:2], time.UTC))
 	golden(t, "delegates", DelegateList(f.Minting.List, time.UTC))
 	if got := DelegateList(nil, time.UTC); !strings.Contains(got, "No bot may mint anything") {

@@ -23,6 +23,7 @@ const maxAgreements = 50
 var waitWords = map[agreement.Waiting]string{
 	agreement.WaitCountersign: "waits for your signature", agreement.WaitComplete: "asks to form under your offer", agreement.WaitApprove: "a change waits for your answer",
 	agreement.WaitConflict: "two documents claim one version", agreement.WaitHandle: "a handle names another key", agreement.WaitProblem: "a problem was reported",
+	agreement.WaitUnanswered: "a reported problem has stayed open", agreement.WaitUrgent: "a reported problem is open, and its task is nearly due",
 	agreement.WaitDispute: "a settlement does not add up", agreement.WaitIntent: "your agent has not said its part",
 }
 
