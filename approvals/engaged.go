@@ -79,7 +79,7 @@ func (d *Desk) sowRows(id string) (rows agreement.Rows, err error) {
 // sowKnown answers what a judgement asks beyond the engagement's own rows.
 func (d *Desk) sowKnown(p *agreement.Papers) (k agreement.Known, err error) {
 	q := p.Questions()
-	k = agreement.Known{Log: d.sowLog(p.ID, q), Texts: d.o.Languages, Handles: map[string]string{}, Languages: map[string]*sow.Document{}, Arbiters: map[string][]agreement.Row{}}
+	k = agreement.Known{Log: d.sowLog(p.ID, q), Texts: d.o.Languages, Handles: map[string]string{}, Languages: map[string]agreement.Named{}, Arbiters: map[string][]agreement.Row{}}
 	k.Deployment, k.OwnDeployment = d.deployment(p.ID)
 	k.Allowed = d.allowances()
 	for _, handle := range q.Handles {
@@ -113,21 +113,26 @@ func (d *Desk) sowKnown(p *agreement.Papers) (k agreement.Known, err error) {
 	return k, err
 }
 
-// firstUnder is the first document that named a contract language in a version, or nil.
-func (d *Desk) firstUnder(p *agreement.Papers, key string) (*sow.Document, error) {
+// firstUnder is a document that named a contract language in a version: one that this vault has signed, else the first that came. Its Doc
+// is nil where there is none.
+func (d *Desk) firstUnder(p *agreement.Papers, key string) (agreement.Named, error) {
 	first, err := d.db().SoWFactsNamed(agreement.FactLanguage, key)
 	if err != nil || len(first) == 0 {
-		return nil, err
+		return agreement.Named{}, err
 	}
+	d.mu.Lock()
+	logged, _ := d.led.state.SoWDocument("0x" + first[0].Value)
+	d.mu.Unlock()
+	signed := logged.Role != ""
 	if x := p.By(first[0].Value); x != nil {
-		return x.Doc, nil
+		return agreement.Named{Doc: x.Doc, Signed: signed}, nil
 	}
 	c, err := d.db().SoWCopyOf(first[0].Value)
 	if err != nil {
-		return nil, ignoreMissing(err)
+		return agreement.Named{}, ignoreMissing(err)
 	}
 	doc, _ := sow.Parse(c.Raw) // an edited row names no language
-	return doc, nil
+	return agreement.Named{Doc: doc, Signed: signed}, nil
 }
 
 // sowLog reads what the log says of an engagement.

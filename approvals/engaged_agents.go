@@ -30,13 +30,20 @@ type broughtResult struct {
 	Digest     string               `json:"digest,omitempty"`
 	Code       string               `json:"code,omitempty"`
 	Detail     string               `json:"detail,omitempty"`
-	Findings   sow.Findings         `json:"findings,omitempty"`
+	Findings   sow.Findings         `json:"findings,omitempty"` // the first of them
+	LeftOut    int                  `json:"findings_left_out,omitempty"`
 	Bundle     json.RawMessage      `json:"bundle,omitempty"`
 	Act        json.RawMessage      `json:"act,omitempty"`
 }
 
+// maxFindingsTold is how many findings an agent is told, since the answer is kept.
+const maxFindingsTold = 128
+
 func resultOf(in agreement.Imported) broughtResult {
-	return broughtResult{Engagement: in.Engagement, Kind: in.Kind, SHA256: in.SHA256, Digest: in.Digest, Code: in.Code, Detail: in.Detail, Findings: in.Findings}
+	told := in.Findings[:min(len(in.Findings), maxFindingsTold)]
+	return broughtResult{
+		Engagement: in.Engagement, Kind: in.Kind, SHA256: in.SHA256, Digest: in.Digest, Code: in.Code, Detail: in.Detail, Findings: told, LeftOut: len(in.Findings) - len(told),
+	}
 }
 
 // ParseFill reads how an offer is to be completed: {"client":{"agent","owner","handle"?,"organization"?},"starts_at","ends_at"?,
@@ -135,9 +142,9 @@ func (d *Desk) sowSubmit(ctx context.Context, client string, ask SoWAsk) (Answer
 	if refusal != nil {
 		return Answer{}, refusal
 	}
-	if n, size, err := d.db().SoWKeptFor(client); err != nil {
+	if brought, asks, size, err := d.db().SoWKeptFor(client); err != nil {
 		return Answer{}, refuse(CodeStoreFailed)
-	} else if n >= MaxClientKept || size+int64(len(ask.Document)) > MaxClientBytes {
+	} else if brought >= MaxClientKept || asks >= MaxClientAsks || size+int64(len(ask.Document)) > MaxClientBytes {
 		return Answer{}, refuse(CodeTooMany)
 	}
 	if ask.Move != "" {

@@ -1,12 +1,17 @@
 package approvals_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"vault/approvals"
+	"vault/approvals/agreement"
 	"vault/approvals/sow"
+	"vault/approvals/sow/bundle"
 	"vault/internal/samplekey"
 )
 
@@ -70,5 +75,109 @@ func TestNoticeIsNotTheEnd(t *testing.T) {
 			t.Errorf("theirs %v: it is %s", theirs, v.State)
 		}
 		w.act("terminated", ends)
+	}
+}
+
+// TestSquattedLanguage: a document of a stranger's that names a contract language first, with a hash of its own, keeps nobody from signing
+// another under it; what was signed here does.
+func TestSquattedLanguage(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Buyer")
+	honest := offerOf(t)
+	l, _ := honest.Language()
+	squat := func(request, agent string) string {
+		_, got := a.submit(approvals.SoWAsk{RequestID: request, Document: signAs(t, minted(t, amended(t, parsed(t, honest.Canonical()), l.SHA256, strings.Repeat("0", 64), orreryAgent, agent)), sow.Provider, "owner/inkwell").Raw()})
+		if got.Engagement == "" {
+			t.Fatalf("%+v", got)
+		}
+		return got.Engagement
+	}
+	first := squat("r1", wickAgent)
+	id, _ := w.running()
+	if f := w.engagement(id).Versions[0].Findings; f.Refused("language_hash_conflict") {
+		t.Error(f)
+	}
+	if f := w.engagement(first).Versions[0].Findings; !f.Refused("language_hash_conflict") {
+		t.Error("another hash than the one that was signed is not refused", f)
+	}
+}
+
+// TestRehomedClient: a client under a handle that is remembered for another agent is completed by the owner alone.
+func TestRehomedClient(t *testing.T) {
+	w := owned(t)
+	_, offer := w.published(fourConditions, "")
+	ask := func(agent, label string, at int64) agreement.View {
+		d, err := sow.Instance(offer, sow.Fill{Client: sow.Seat{Agent: agent, Owner: "Gable & Sons", Handle: "gable@gable.example"}, StartsAt: at, Assertions: []string{"holds-brand-licence"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.engagement(w.brought(signAs(t, d, sow.Client, label).Raw()).Engagement)
+	}
+	if v := ask(wickAgent, "owner/gable", w.clock.Now()); !v.Versions[0].Seats.Agreed() {
+		t.Fatal("the first is not completed")
+	}
+	w.pinKey(wickAgent, "owner/gable")
+	v := ask(ourAgent, "stranger/x", w.clock.Now()+1000)
+	if v.Versions[0].Seats.Agreed() || !slices.Contains(v.Waiting, agreement.WaitComplete) || w.moveOf(v, "complete", v.Digest).Blocked != "handle_rehomed" {
+		t.Fatalf("%+v", v.Row)
+	}
+	if err := w.owner.ConfirmHandle(context.Background(), v.ID, "gable@gable.example", ourAgent); err != nil {
+		t.Fatal(err)
+	}
+	w.signSoW(approvals.OutcomeDone, v.ID, v.Digest, "complete")
+}
+
+// TestBundleInABundle: what is inside a bundle is no bundle again, which would take more parts than one may have.
+func TestBundleInABundle(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Flood")
+	offer := offerOf(t)
+	inner, err := bundle.Encode(bundle.Bundle{Document: offer.Raw(), Records: []bundle.Record{{Kind: "quote", Raw: fmt.Appendf(nil, `{"total":1,"engagement":%q}`, offer.ID())}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := bundle.Encode(bundle.Bundle{Document: offer.Raw(), Acts: [][]byte{inner}, Records: []bundle.Record{{Kind: "bundle", Raw: inner}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got := a.submit(approvals.SoWAsk{RequestID: "r", Document: raw})
+	if v := w.engagement(got.Engagement); len(v.Records) != 0 {
+		t.Errorf("%+v", v.Records)
+	}
+}
+
+// TestStuffedEngagement: agents bring only so much of one engagement; it goes into one export, and the owner brings what they like.
+func TestStuffedEngagement(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Flood")
+	id, done := w.running()
+	stuff := func(i int) []byte {
+		return fmt.Appendf(nil, `{"engagement":%q,"total":%d,"note":%q}`, done.ID(), i, strings.Repeat("x", 1_000_000))
+	}
+	for i := range 6 {
+		_, got := a.submit(approvals.SoWAsk{RequestID: fmt.Sprint("r", i), Document: stuff(i)})
+		if full := got.Code == approvals.CodeTooMany; full != (i >= 4) {
+			t.Fatalf("%d: %+v", i, got)
+		}
+	}
+	_, got := a.submit(approvals.SoWAsk{RequestID: "d", Document: amended(t, parsed(t, done.Canonical()), `"version":1,"volume"`, `"note":"`+strings.Repeat("x", 500_000)+`","version":2,"volume"`).Raw()})
+	if got.Code != approvals.CodeTooMany {
+		t.Errorf("%+v", got)
+	}
+	if out := w.bring(stuff(7)); out.Code != "" || out.Engagement != id {
+		t.Errorf("%+v", out.Code)
+	}
+	if _, err := w.owner.ExportSoW(context.Background(), id, ""); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestManyFindings: an answer that is kept has so many findings and no more, and says how many it lacks.
+func TestManyFindings(t *testing.T) {
+	w := owned(t)
+	a := w.pair("Flood")
+	answer, got := a.submit(approvals.SoWAsk{RequestID: "r", Document: []byte(`{"sow":"v1","version":1,"inputs":[` + strings.Repeat(`{},`, 2000) + `{}]}`)})
+	if got.Code != agreement.CodeNotUnderstood || len(answer.Result) > 64<<10 || !strings.Contains(string(answer.Result), `"findings_left_out":`) {
+		t.Errorf("%s, %d bytes", got.Code, len(answer.Result))
 	}
 }

@@ -26,6 +26,11 @@ func (v ownerView) Import(_ context.Context, raw []byte, kind agreement.RecordKi
 
 // bring takes bytes of any kind.
 func (d *Desk) bring(raw []byte, kind agreement.RecordKind, from agreement.Source) (agreement.Imported, error) {
+	return d.bringPart(raw, kind, from, false)
+}
+
+// bringPart takes bytes of any kind; inside a bundle there is no other one.
+func (d *Desk) bringPart(raw []byte, kind agreement.RecordKind, from agreement.Source, inside bool) (agreement.Imported, error) {
 	if d.db() == nil {
 		return agreement.Imported{}, refuse(CodeNoVault)
 	}
@@ -36,10 +41,13 @@ func (d *Desk) bring(raw []byte, kind agreement.RecordKind, from agreement.Sourc
 	if out.Code != "" {
 		return out, nil
 	}
-	switch out.Kind {
-	case agreement.RecordBundle:
+	switch {
+	case out.Kind == agreement.RecordBundle && inside:
+		out.Code = agreement.CodeNotUnderstood
+		return out, nil
+	case out.Kind == agreement.RecordBundle:
 		return d.bringBundle(raw, from, out)
-	case agreement.RecordSoW:
+	case out.Kind == agreement.RecordSoW:
 		return d.bringDocument(raw, from, out)
 	}
 	return d.bringRecord(raw, value, from, out)
@@ -59,7 +67,7 @@ func (d *Desk) bringBundle(raw []byte, from agreement.Source, out agreement.Impo
 	docs := append(slices.Clone(b.Versions), b.Document)
 	slices.SortStableFunc(docs, func(x, y []byte) int { return cmp.Compare(agreement.VersionOf(x), agreement.VersionOf(y)) })
 	take := func(part []byte, kind agreement.RecordKind) error {
-		x, err := d.bring(part, kind, from)
+		x, err := d.bringPart(part, kind, from, true)
 		out.Inside = append(out.Inside, x)
 		if kind == agreement.RecordSoW && x.Engagement != "" {
 			out.Engagement, from.Engagement = x.Engagement, x.Engagement
@@ -85,6 +93,19 @@ func (d *Desk) bringBundle(raw []byte, from agreement.Source, out agreement.Impo
 		}
 	}
 	return out, nil
+}
+
+// fullFor says whether agents have brought so much of an engagement that so many bytes more are not taken from one: everything that is
+// kept of it is read for every look at it, and has to fit into one export.
+func (d *Desk) fullFor(from agreement.Source, engagement string, more int) (bool, error) {
+	if from.Kind != "agent" {
+		return false, nil
+	}
+	size, err := d.db().SoWKeptOf(engagement, from.Kind)
+	if err != nil {
+		return false, asRefusal(err)
+	}
+	return size+int64(more) > MaxAgentBytes, nil
 }
 
 // blockedIn says whether a document names a key that is refused here.
@@ -143,6 +164,10 @@ func (d *Desk) bringDocument(raw []byte, from agreement.Source, out agreement.Im
 				return out, nil
 			}
 		}
+	}
+	if full, err := d.fullFor(from, out.Engagement, len(raw)); err != nil || full {
+		out.Code = CodeTooMany
+		return out, err
 	}
 	if err := d.keepDocument(raw, doc, from, fresh, nil); err != nil {
 		return out, err
@@ -289,6 +314,8 @@ func (d *Desk) completeByOffer(h *held, x *agreement.Document) error {
 		return nil // nobody asks yet
 	case key == "":
 		err = refuse(agreement.CodeNotPinned)
+	case x.View.Findings.Refused("handle_rehomed"):
+		err = refuse("handle_rehomed")
 	case h.Backdated(x) != nil:
 		err = refuse(string(h.Backdated(x).Code))
 	default:
@@ -349,9 +376,10 @@ func (d *Desk) bringRecord(raw []byte, v jcs.Value, from agreement.Source, out a
 			out.Again = true
 			continue
 		}
-		if from.Kind == "agent" && len(before) >= MaxAgentRecords {
+		full, err := d.fullFor(from, id, len(raw))
+		if err != nil || full || from.Kind == "agent" && len(before) >= MaxAgentRecords {
 			out.Code = CodeTooMany
-			return out, nil
+			return out, err
 		}
 		now := d.clock.Now()
 		r := store.SoWRecord{

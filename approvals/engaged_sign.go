@@ -135,6 +135,11 @@ func (s *sealing) write(tx *store.Tx, now int64, seq uint64) error {
 	if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: agreement.FactSeat, Key: s.role, Value: strconv.FormatInt(s.seat, 10), At: now}); err != nil {
 		return err
 	}
+	if key := agreement.LanguageKey(doc); key != "" {
+		if err := tx.PutSoWFact(store.SoWFact{Name: agreement.FactLanguage, Key: key, Value: doc.Digest(), At: now}); err != nil {
+			return err
+		}
+	}
 	if s.move == journal.MovePropose && doc.Version() > 1 {
 		if err := tx.PutSoWFact(store.SoWFact{Engagement: id, Name: agreement.FactProposed, Key: doc.Digest(), At: now}); err != nil {
 			return err

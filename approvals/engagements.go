@@ -19,13 +19,15 @@ const (
 	MaxSeats       = 16   // owner seats of one vault
 	MaxClientSoWs  = 32   // documents of one client that wait for the owner
 	MaxClientKept  = 4096 // of everything one client has brought
+	MaxClientAsks  = 16384
 	MaxClientBytes = 256 << 20
 	// Beyond these of one engagement nothing more is taken from agents.
 	MaxAgentDocuments = 128
 	MaxAgentCopies    = 32 // of one document
 	MaxAgentRecords   = 1024
-	MaxAgentParts     = 256  // of one bundle that an agent brings
-	MaxPreauthorised  = 1000 // formations under one pre-authorisation
+	MaxAgentBytes     = 4 << 20 // half of what an export holds
+	MaxAgentParts     = 256     // of one bundle that an agent brings
+	MaxPreauthorised  = 1000    // formations under one pre-authorisation
 	PreauthoriseMS    = 90 * 24 * 60 * 60 * 1000
 )
 

@@ -51,3 +51,40 @@ func TestLanguageText(t *testing.T) {
 		t.Fatalf("%q, %v", got, err)
 	}
 }
+
+// A text that was edited in the store is none, and can be brought again; others are kept across a restart.
+func TestEditedLanguageText(t *testing.T) {
+	w := owned(t)
+	text := []byte("Standard language, version 4.\n")
+	hash := sow.LanguageHash(text)
+	out := w.brought(offerOf(t, "beffbd918cb404d49bd0bb16e95eb3124115344e2a98e8ab2a97a30f98be4b56", hash).Raw())
+	if err := w.owner.BringLanguage(out.Digest, text); err != nil {
+		t.Fatal(err)
+	}
+	again := func(edit string) []byte {
+		t.Helper()
+		w.stop()
+		if edit != "" && w.edit(edit) != 1 {
+			t.Fatal("nothing was edited")
+		}
+		w.start()
+		w.unlock()
+		got, err := w.owner.LanguageText(hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got := again(""); !bytes.Equal(got, text) {
+		t.Errorf("%q after a restart", got)
+	}
+	if got := again(`UPDATE sow_texts SET raw = CAST('Standard language, version 5.' AS BLOB)`); got != nil {
+		t.Errorf("what was edited is shown: %q", got)
+	}
+	if err := w.owner.BringLanguage(out.Digest, text); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.owner.LanguageText(hash); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%q, %v", got, err)
+	}
+}

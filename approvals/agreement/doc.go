@@ -30,7 +30,7 @@ const (
 	FactSeat      = "seat"     // key: role; value: index, or empty where only the role is known
 	FactProposed  = "proposed" // key: digest; when it came
 	FactHandle    = "handle"   // of no engagement; key: handle; value: agent key
-	FactLanguage  = "language" // of no engagement; key: as [LanguageKey]; value: digest of the first document under it
+	FactLanguage  = "language" // of no engagement; key: as [LanguageKey]; value: digest of a document under it, the first or one that was signed here
 	FactGrant     = "grant"    // key: input; value: "closed" or "open"
 	FactSettled   = "settled"  // key: version; value: digest
 	FactLockedAsk = "unsigned" // key: digest; why an own offer's request was not completed: code

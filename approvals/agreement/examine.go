@@ -163,13 +163,18 @@ func (h *Held) manifest() *sow.Manifest {
 	return nil
 }
 
-// language compares the contract language with the first document that named the same version.
+// language compares the contract language with a document that named the same version before. One that nobody here has signed is
+// remarked on, and keeps nothing from being signed.
 func (h *Held) language(doc *sow.Document) *sow.Finding {
-	first := h.Languages[LanguageKey(doc)]
-	if first == nil {
+	named := h.Languages[LanguageKey(doc)]
+	if named.Doc == nil {
 		return nil
 	}
-	return sow.LanguageConflict(first, doc)
+	f := sow.LanguageConflict(named.Doc, doc)
+	if f != nil && !named.Signed {
+		f.Severity = sow.Warning
+	}
+	return f
 }
 
 // LanguageKey names the contract language of a document with its version, "" where it names none.

@@ -182,15 +182,22 @@ func (p *Papers) Questions() (q Questions) {
 type Known struct {
 	Now       int64 // of the clock
 	Log       Log
-	Handles   map[string]string        // agent by handle
-	Languages map[string]*sow.Document // the first document by language; may lack some
-	Arbiters  map[string][]Row         // other engagements that name an arbiter, by agent
-	Offer     []store.SoWCopy          // copies of the offer
-	Texts     sow.Languages            // contract languages that are at hand
+	Handles   map[string]string // agent by handle
+	Languages map[string]Named  // a document by language that named it before; may lack some
+	Arbiters  map[string][]Row  // other engagements that name an arbiter, by agent
+	Offer     []store.SoWCopy   // copies of the offer
+	Texts     sow.Languages     // contract languages that are at hand
 	// Deployment is what runtimes do, as the owner says; OwnDeployment says that it was said of this engagement.
 	Deployment    sow.Deployment
 	OwnDeployment bool
 	Allowed       []Allowance
+}
+
+// Named is a document that named a contract language. Anybody can bring one that names a language with a hash of their own, so only one
+// that the owner has signed stands against others.
+type Named struct {
+	Doc    *sow.Document // may be nil
+	Signed bool          // by this vault
 }
 
 // Allowance is a pre-authorisation: of the log, with its row.

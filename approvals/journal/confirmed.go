@@ -58,6 +58,56 @@ func (e Entry) Record() string {
 	return ""
 }
 
+// By says what stands behind the entry: "click", "grant", "passkey", "passphrase", "preauthorised", "offer", "delegate", or empty
+// where nothing does. A kind that names a record is by passkey unless its body says otherwise.
+func (e Entry) By() string {
+	switch b := e.decoded.(type) {
+	case ClientPaired:
+		return b.By
+	case GrantMade:
+		return b.By
+	case ActionSigned:
+		return b.By
+	case MomentResolved:
+		return b.By
+	case PolicyChanged:
+		return b.By
+	case PasskeyAdded:
+		return b.By
+	case SoWSigned:
+		return b.By
+	case SoWActSigned:
+		return b.By
+	case MintedSigned:
+		return "delegate"
+	case MomentDeclined, RequestAnswered: // a decline needs no passkey, and may have one
+		if e.Record() == "" {
+			return ""
+		}
+		return "passkey"
+	case confirmable:
+		return "passkey"
+	}
+	return ""
+}
+
+// CheckRecord wants a record named exactly where a passkey stands behind the entry. The error is a [*Contradiction].
+func (e Entry) CheckRecord() error {
+	claimed := e.By() == "passkey"
+	switch b := e.decoded.(type) {
+	case PasskeyAdded:
+		claimed = true // the first one confirms itself
+	case RequestAnswered:
+		if b.Confirmation != "" && b.Outcome != "declined" {
+			return contradict(CodeConfirmation, "of what ends a request only a decline is confirmed")
+		}
+	}
+	if claimed != (e.Record() != "") {
+		return contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")
+	}
+	return nil
+}
+
 func (b ClientPaired) record() string    { return b.Confirmation }
 func (b GrantMade) record() string       { return b.Confirmation }
 func (b MomentResolved) record() string  { return b.Confirmation }

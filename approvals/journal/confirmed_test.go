@@ -94,6 +94,29 @@ var confirmations = map[string]string{
 	"sow.signed above version 1":      "sow.amend 0000000000000000000000000000000000000000000000000000000000000001 f8df153b735960d735447f948febbac7",
 }
 
+// TestByIsWhatTheBodySays: a body that says by what it is made is believed, and one that can only be confirmed is by passkey.
+func TestByIsWhatTheBodySays(t *testing.T) {
+	b := newBook(t)
+	for _, some := range []map[Kind]any{someOf(b), someMints(), someSoW(b)} {
+		for kind, body := range some {
+			e := b.make(kind, body)
+			_, confirmed := body.(confirmable)
+			want := ""
+			switch by := reflect.ValueOf(body).FieldByName("By"); {
+			case confirmed && by.IsValid():
+				want = by.String()
+			case confirmed && e.Record() != "":
+				want = "passkey"
+			case kind == KindMintedSigned:
+				want = "delegate"
+			}
+			if e.By() != want {
+				t.Errorf("%s is by %q, not %q", kind, e.By(), want)
+			}
+		}
+	}
+}
+
 // TestWhatNamesARecordIsConfirmable holds that no kind is forgotten: what names a record says so, and what is confirmed does
 // not depend on the record, for it is made before there is one.
 func TestWhatNamesARecordIsConfirmable(t *testing.T) {

@@ -271,7 +271,7 @@ func (s *State) check(e Entry) (func(), error) {
 	if e.Instance != s.instance {
 		return nil, contradict(CodeOtherInstance, "the entry belongs to another instance")
 	}
-	if err := checkConfirmed(e); err != nil {
+	if err := e.CheckRecord(); err != nil {
 		return nil, err
 	}
 	if change, ok, err := s.checkMints(e); ok {
@@ -451,41 +451,6 @@ func (s *State) checkSigned(e Entry, b ActionSigned) (func(), error) {
 		return func() { s.uses[k], s.moments[m.ID] = n, m }, nil
 	}
 	return func() { s.uses[k] = n }, nil
-}
-
-// checkConfirmed wants a record named exactly where a passkey is claimed.
-func checkConfirmed(e Entry) error {
-	by := "passkey"
-	switch b := e.decoded.(type) {
-	case ClientPaired:
-		by = b.By
-	case GrantMade:
-		by = b.By
-	case ActionSigned:
-		by = b.By
-	case MomentResolved:
-		by = b.By
-	case PolicyChanged:
-		by = b.By
-	case SoWSigned:
-		by = b.By
-	case SoWActSigned:
-		by = b.By
-	case MomentDeclined:
-		return nil // a decline needs no passkey, and may have one
-	case RequestAnswered:
-		if b.Confirmation != "" && b.Outcome != "declined" {
-			return contradict(CodeConfirmation, "of what ends a request only a decline is confirmed")
-		}
-		return nil
-	case confirmable: // always by passkey
-	default:
-		return nil
-	}
-	if (by == "passkey") != (e.Record() != "") {
-		return contradict(CodeConfirmation, "a record is named exactly where a passkey stands behind the act")
-	}
-	return nil
 }
 
 func byPasskey(by string) string {

@@ -164,8 +164,10 @@ func parse(raw []byte) (*Receipt, error) {
 	if !resolved && r.parts.Behind != nil {
 		return nil, errors.New("what stood behind options stands beside exactly the entries that record a resolution")
 	}
-	confirmed, _ := r.entries[0].Confirmation()
-	if (confirmed.Record != "") != (r.parts.Evidence != nil) {
+	if err := r.entries[0].CheckRecord(); err != nil {
+		return nil, err
+	}
+	if (r.entries[0].Record() != "") != (r.parts.Evidence != nil) {
 		return nil, errors.New("evidence stands beside exactly the entries that name a confirmation")
 	}
 	if r.parts.Evidence != nil {
@@ -205,7 +207,7 @@ type Report struct {
 	SignerPinned bool
 	// PasskeyPinned says that a pinned log key took the confirmation from a pinned passkey.
 	PasskeyPinned bool
-	By            string // "click", "grant", "delegate" or "passkey"; empty where nothing was signed, approved or confirmed
+	By            string // [journal.Entry.By]
 	At            int64  // the vault's clock, milliseconds since epoch
 	Address       string // that signed, or empty
 }
@@ -249,36 +251,17 @@ func (r *Receipt) Verify(pins Pins) Report {
 		p.check("logKeyPin", r.head.Key == pins.LogKey, "the head is signed by another log key")
 		p.LogPinned = r.head.Key == pins.LogKey
 	}
+	p.By = first.By()
 	switch b := first.Decoded().(type) {
 	case journal.ActionSigned:
-		p.By, p.Address = b.By, b.Address
+		p.Address = b.Address
 		r.verifyAction(&p, b, pins)
 	case journal.MintedSigned:
-		p.By, p.Address = "delegate", b.Address
+		p.Address = b.Address
 		r.verifyAction(&p, journal.ActionSigned{DomainHash: b.DomainHash, EnvelopeHash: b.EnvelopeHash, Digest: b.Digest, Address: b.Address}, pins)
-	case journal.DelegateIssued, journal.DelegateAdmitted, journal.DelegateResumed, journal.MintExported:
-		p.By = "passkey"
-	case journal.PolicyChanged:
-		p.By = b.By
-	case journal.PasskeyAdded:
-		p.By = b.By
-	case journal.PasskeyRemoved, journal.ActConfirmed, journal.SocketAdded, journal.Readmitted, journal.SoWPreauthorised:
-		p.By = "passkey"
-	case journal.SoWSigned:
-		p.By = b.By
-	case journal.SoWActSigned:
-		p.By = b.By
-	case journal.ClientPaired:
-		p.By = b.By
-	case journal.GrantMade:
-		p.By = b.By
 	case journal.MomentResolved:
-		p.By = b.By
 		r.verifyMoment(&p, b)
-	case journal.RequestAnswered:
-		p.By = byPasskey(b.Confirmation)
 	case journal.MomentDeclined:
-		p.By = byPasskey(b.Confirmation)
 		r.verifyMoment(&p, journal.MomentResolved{
 			Moment: b.Moment, Client: b.Client, Session: b.Session, EnvelopeDigest: b.EnvelopeDigest, SheetDigest: b.SheetDigest, Choice: string(moment.ChoseDecline),
 			Option: -1, ResolutionDigest: b.ResolutionDigest,
@@ -288,15 +271,6 @@ func (r *Receipt) Verify(pins Pins) Report {
 	p.PasskeyPinned = p.PasskeyPinned && p.Valid
 	p.LogPinned, p.SignerPinned = p.LogPinned && p.Valid, p.SignerPinned && p.Valid
 	return p
-}
-
-// byPasskey says what stands behind a decline: a passkey where it names a record, and else nothing that anybody could
-// check.
-func byPasskey(record string) string {
-	if record == "" {
-		return ""
-	}
-	return "passkey"
 }
 
 func onCard(f confirm.CardFields, h journal.Head) bool {

@@ -232,13 +232,14 @@ func TestParseRefuses(t *testing.T) {
 	raw, err := Encode(w.act(0))
 	w.must(err)
 	for name, text := range map[string]string{
-		"another type":              strings.Replace(string(raw), Type, "vault.other", 1),
-		"another version":           strings.Replace(string(raw), `"type":"`+Type+`","v":1`, `"type":"`+Type+`","v":2`, 1),
-		"unknown member":            strings.Replace(string(raw), `{"attestation"`, `{"a":1,"attestation"`, 1),
-		"no entries":                `{"entries":[],"head":{},"type":"vault.receipt","v":1}`,
-		"no payload":                strings.Replace(string(raw), `"payload":{"note":"hello"},`, ``, 1),
-		"an entry that is no entry": `{"entries":[{}],"head":{},"type":"vault.receipt","v":1}`,
-		"not an object":             `[]`,
+		"another type":                strings.Replace(string(raw), Type, "vault.other", 1),
+		"another version":             strings.Replace(string(raw), `"type":"`+Type+`","v":1`, `"type":"`+Type+`","v":2`, 1),
+		"unknown member":              strings.Replace(string(raw), `{"attestation"`, `{"a":1,"attestation"`, 1),
+		"no entries":                  `{"entries":[],"head":{},"type":"vault.receipt","v":1}`,
+		"no payload":                  strings.Replace(string(raw), `"payload":{"note":"hello"},`, ``, 1),
+		"an entry that is no entry":   `{"entries":[{}],"head":{},"type":"vault.receipt","v":1}`,
+		"not an object":               `[]`,
+		"a passkey that nobody asked": strings.Replace(string(raw), `"by":"click"`, `"by":"passkey"`, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if text == string(raw) {

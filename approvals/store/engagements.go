@@ -377,11 +377,20 @@ func (s *Store) SoWAsksOpen(engagement string) ([]SoWAsk, error) {
 	return s.sowAsks("length(result) = 0 AND (? = '' OR engagement = ?) ORDER BY at, rowid", engagement, engagement)
 }
 
-// SoWKeptFor counts what a client has brought and what it takes, in bytes.
-func (s *Store) SoWKeptFor(client string) (n, size int64, err error) {
-	err = s.read("SELECT count(*), coalesce(sum(size), 0) FROM (SELECT length(raw) AS size FROM sow_copies WHERE client = ? AND client <> ''"+
-		" UNION ALL SELECT length(raw) FROM sow_records WHERE client = ? AND client <> '')", []any{client, client}, func(r *sql.Rows) error { return r.Scan(&n, &size) })
-	return n, size, err
+// SoWKeptFor counts what a client has brought, what it was answered, and what both take, in bytes.
+func (s *Store) SoWKeptFor(client string) (brought, asks, size int64, err error) {
+	err = s.read("SELECT coalesce(sum(brought), 0), coalesce(sum(1 - brought), 0), coalesce(sum(size), 0) FROM ("+
+		"SELECT 1 AS brought, length(raw) AS size FROM sow_copies WHERE client = ?1 AND client <> ''"+
+		" UNION ALL SELECT 1, length(raw) FROM sow_records WHERE client = ?1 AND client <> ''"+
+		" UNION ALL SELECT 0, coalesce(length(result), 0) FROM sow_asks WHERE client = ?1)", []any{client}, func(r *sql.Rows) error { return r.Scan(&brought, &asks, &size) })
+	return brought, asks, size, err
+}
+
+// SoWKeptOf counts the bytes of what came from a source to an engagement: documents and what is about them.
+func (s *Store) SoWKeptOf(engagement, source string) (size int64, err error) {
+	err = s.read("SELECT coalesce(sum(size), 0) FROM (SELECT length(raw) AS size FROM sow_copies WHERE engagement = ?1 AND source = ?2"+
+		" UNION ALL SELECT length(raw) FROM sow_records WHERE engagement = ?1 AND source = ?2)", []any{engagement, source}, func(r *sql.Rows) error { return r.Scan(&size) })
+	return size, err
 }
 
 // SoWFactsValued reads the facts of that name and value, whatever they belong to.

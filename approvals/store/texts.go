@@ -9,9 +9,9 @@ CREATE TABLE sow_texts (
 );
 `
 
-// PutSoWText keeps a text under its SHA-256 (64 lower-case hex digits); at is in milliseconds since epoch. One that is there stays.
+// PutSoWText keeps a text under its SHA-256 (64 lower-case hex digits); at is in milliseconds since epoch. It takes the place of what was there.
 func (t *Tx) PutSoWText(sha256 string, raw []byte, at int64) error {
-	return t.exec("INSERT OR IGNORE INTO sow_texts (sha256, raw, at) VALUES (?, ?, ?)", sha256, raw, at)
+	return t.exec("INSERT OR REPLACE INTO sow_texts (sha256, raw, at) VALUES (?, ?, ?)", sha256, raw, at)
 }
 
 // SoWText reads the text kept under a SHA-256. [ErrNotFound] means that there is none. That it has that hash is for the caller to check.
