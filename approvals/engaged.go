@@ -2,6 +2,7 @@ package approvals
 
 import (
 	"errors"
+	"maps"
 	"strings"
 
 	"vault/approvals/agreement"
@@ -15,6 +16,7 @@ import (
 const (
 	CodeUnknownEngagement = "unknown_engagement"
 	CodeUnknownSeat       = "unknown_seat"
+	CodeExportTooLong     = "export_too_long" // more than one bundle holds
 )
 
 // Names of notes that the desk alone reads; the others are package agreement's.
@@ -79,16 +81,16 @@ func (d *Desk) sowRows(id string) (rows agreement.Rows, err error) {
 // sowKnown answers what a judgement asks beyond the engagement's own rows.
 func (d *Desk) sowKnown(p *agreement.Papers) (k agreement.Known, err error) {
 	q := p.Questions()
-	k = agreement.Known{Log: d.sowLog(p.ID, q), Texts: d.o.Languages, Handles: map[string]string{}, Languages: map[string]agreement.Named{}, Arbiters: map[string][]agreement.Row{}}
+	k = agreement.Known{Log: d.sowLog(p, q), Texts: d.o.Languages, Handles: map[string]string{}, Languages: map[string]agreement.Named{}, Arbiters: map[string][]agreement.Row{}}
 	k.Deployment, k.OwnDeployment = d.deployment(p.ID)
 	k.Allowed = d.allowances()
 	for _, handle := range q.Handles {
-		was, err := d.db().SoWFactsNamed(agreement.FactHandle, handle)
+		was, err := d.remembered(handle)
 		if err != nil {
 			return k, err
 		}
-		if len(was) > 0 {
-			k.Handles[handle] = was[0].Value
+		if was != "" {
+			k.Handles[handle] = was
 		}
 	}
 	for _, key := range q.Languages {
@@ -111,6 +113,27 @@ func (d *Desk) sowKnown(p *agreement.Papers) (k agreement.Known, err error) {
 		k.Offer, err = d.db().SoWCopies(q.Offer)
 	}
 	return k, err
+}
+
+// remembered is the agent for which a handle is remembered, or empty: the one that was pinned under it last. A note without a MAC says it
+// where no pin does, as in a vault that was restored: it can make a handle doubtful, and no doubtful one good.
+func (d *Desk) remembered(handle string) (agent string, err error) {
+	d.mu.Lock()
+	at := int64(0)
+	for _, p := range d.led.pins {
+		if p.permit.Handle == clip(handle, 1024) && p.permit.MadeAt >= at {
+			agent, at = p.permit.Agent, p.permit.MadeAt
+		}
+	}
+	d.mu.Unlock()
+	if agent != "" {
+		return agent, nil
+	}
+	was, err := d.db().SoWFactsNamed(agreement.FactHandle, handle)
+	if err != nil || len(was) == 0 {
+		return "", err
+	}
+	return was[0].Value, nil
 }
 
 // firstUnder is a document that named a contract language in a version: one that this vault has signed, else the first that came. Its Doc
@@ -136,13 +159,17 @@ func (d *Desk) firstUnder(p *agreement.Papers, key string) (agreement.Named, err
 }
 
 // sowLog reads what the log says of an engagement.
-func (d *Desk) sowLog(id string, q agreement.Questions) agreement.Log {
+func (d *Desk) sowLog(p *agreement.Papers, q agreement.Questions) agreement.Log {
+	id, offer := p.ID, ""
+	if _, digest, formed := p.Formed(); formed {
+		offer = "0x" + digest
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	st := d.led.state
 	l := agreement.Log{
 		Documents: st.SoWEngagement(id), Seats: st.Seats(), Pins: map[string]permit.Pin{}, Terminated: st.SoWTerminated(id), Over: st.SoWOver(id), Blocked: map[string]bool{},
-		Approved: map[string]bool{}, Intents: map[string]journal.IntentState{}, Floor: sow.Authority(d.policy().SoWFloor), Passkeys: d.public.Passkeys,
+		Approved: map[string]bool{}, Intents: map[string]journal.IntentState{}, Settled: maps.Clone(d.led.settled[id]), Floor: sow.Authority(d.policy().SoWFloor), Passkeys: d.public.Passkeys,
 	}
 	if d.public.Vault == "" {
 		l.Passkeys = -1 // the vault has not been opened since the start: it is not known
@@ -166,7 +193,7 @@ func (d *Desk) sowLog(id string, q agreement.Questions) agreement.Log {
 		}
 	}
 	for _, sha256 := range q.Approvals {
-		if st.SoWApproval(sha256) {
+		if st.SoWApproval(sha256, id, offer) {
 			l.Approved[sha256] = true
 		}
 	}

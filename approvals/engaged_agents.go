@@ -536,6 +536,15 @@ func (v ownerView) ExportSoW(_ context.Context, engagement, digest string) ([]by
 	return raw, nil
 }
 
+// ExportVersion implements [Owner].
+func (v ownerView) ExportVersion(_ context.Context, engagement, digest string) ([]byte, error) {
+	raw, err := v.d.bundleOf(engagement, digest, false)
+	if err != nil {
+		return nil, asRefusal(err)
+	}
+	return raw, nil
+}
+
 // bundleOf is a version with what stands beside it; whole adds every other version and everything that was brought in.
 func (d *Desk) bundleOf(engagement, digest string, whole bool) ([]byte, error) {
 	h, err := d.held(engagement)
@@ -569,6 +578,9 @@ func (d *Desk) bundleOf(engagement, digest string, whole bool) ([]byte, error) {
 		}
 	}
 	raw, err := bundle.Encode(b)
+	if errors.Is(err, bundle.ErrTooLong) {
+		return nil, refuse(CodeExportTooLong)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,17 @@ package approvals_test
 import (
 	"context"
 	"crypto/ed25519"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"vault/approvals"
 	"vault/approvals/agreement"
 	"vault/approvals/sow"
+	"vault/approvals/sow/bundle"
 	"vault/internal/samplekey"
 )
 
@@ -186,6 +190,46 @@ func TestConflictWithWhatWasSigned(t *testing.T) {
 	}
 }
 
+// TestEditedMemory: for which agent a handle is remembered stands in the pins, whose rows the log vouches for. A program that edits the
+// notes of the store cannot have a handle that has moved pass for one that has not; that it moved says the owner, of an agent that is pinned.
+func TestEditedMemory(t *testing.T) {
+	w := owned(t)
+	ctx := context.Background()
+	w.brought(offerOf(t).Raw())
+	w.pinKey(orreryAgent, "owner/inkwell")
+	moved := signAs(t, minted(t, sample(t, "standing-proposal", fourConditions, "", orreryAgent, wickAgent)), sow.Provider, "owner/inkwell")
+	out := w.brought(moved.Raw())
+	handle := w.engagement(out.Engagement).Rehomed[0].Handle
+	if err := w.owner.ConfirmHandle(ctx, out.Engagement, handle, wickAgent); code(err) != agreement.CodeNotPinned {
+		t.Fatalf("an agent whose owner nobody knows: %v", err)
+	}
+	for name, statement := range map[string]string{
+		"forgotten": `DELETE FROM sow_facts WHERE name = 'handle'`,
+		"replaced":  `UPDATE sow_facts SET value = '` + wickAgent + `' WHERE name = 'handle'`,
+	} {
+		w.stop()
+		w.edit(statement)
+		w.start()
+		w.unlock()
+		if v := w.engagement(out.Engagement); len(v.Rehomed) != 1 || v.Rehomed[0].Was != orreryAgent {
+			t.Errorf("%s: %+v", name, v.Rehomed)
+		}
+	}
+	w.pinKey(wickAgent, "owner/inkwell")
+	if v := w.engagement(out.Engagement); len(v.Rehomed) != 1 {
+		t.Errorf("pinning the new agent said that the handle moved: %+v", v.Rehomed)
+	}
+	if err := w.owner.ConfirmHandle(ctx, out.Engagement, handle, wickAgent); err != nil {
+		t.Fatal(err)
+	}
+	w.stop()
+	w.start()
+	w.unlock()
+	if v := w.engagement(out.Engagement); len(v.Rehomed) != 0 {
+		t.Errorf("%+v", v.Rehomed)
+	}
+}
+
 // TestBackdatedRequest: under an own offer the client states the start; one that had passed when the request came completes nothing by
 // itself. The owner may complete it while a request stands, and not after that. A request that waited for the vault is none of these.
 func TestBackdatedRequest(t *testing.T) {
@@ -223,4 +267,58 @@ func TestBackdatedRequest(t *testing.T) {
 	if v = w.engagement(out.Engagement); v.Offer != "" || v.Versions[0].Seats.Agreed() {
 		t.Fatalf("%+v", v.Row)
 	}
+}
+
+// TestLongExport: what does not fit in one bundle is refused with what to do instead, and what is written can be brought in again.
+func TestLongExport(t *testing.T) {
+	w := owned(t)
+	id, done := w.running()
+	for i := range 9 {
+		w.brought(fmt.Appendf(nil, `{"engagement":%q,"total":%d,"note":%q}`, done.ID(), i, strings.Repeat("x", agreement.MaxDocument-200)))
+	}
+	_, err := w.owner.ExportSoW(context.Background(), id, "")
+	if r := (*approvals.Refusal)(nil); !errors.As(err, &r) || r.Code != approvals.CodeExportTooLong || r.Remedy == "" {
+		t.Fatalf("%v", err)
+	}
+	raw, err := w.owner.ExportVersion(context.Background(), id, done.Digest())
+	if err != nil || len(raw) > bundle.Max {
+		t.Fatalf("%d bytes, %v", len(raw), err)
+	}
+	other := owned(t)
+	if out := other.bring(raw); out.Code != "" || out.Digest != done.Digest() {
+		t.Fatalf("%+v", out)
+	}
+	small, _ := other.owner.ExportSoW(context.Background(), id, "")
+	if out := w.bring(small); out.Code != "" || !out.Inside[0].Again && out.Engagement != id {
+		t.Fatalf("%+v", out)
+	}
+}
+
+// TestEditedSettlement: which document of a version counts says the log alone.
+func TestEditedSettlement(t *testing.T) {
+	w := owned(t)
+	w.pinKey(orreryAgent, "owner/inkwell")
+	base := requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now())
+	first := w.brought(signAs(t, parsed(t, base.Canonical()), sow.Provider, "owner/inkwell").Raw())
+	second := w.brought(signAs(t, amended(t, base, `"per_task":4200000`, `"per_task":9900000`), sow.Provider, "owner/inkwell").Raw())
+	again := func() {
+		w.start()
+		w.unlock()
+	}
+	w.stop()
+	w.edit(fmt.Sprintf(`INSERT INTO sow_facts (engagement, name, key, value, at, seq) VALUES ('%s', 'settled', '1', '%s', 1, 0)`, first.Engagement, second.Digest))
+	again()
+	if v := w.engagement(first.Engagement); !v.Conflict {
+		t.Fatalf("a row settled it: %+v", v.Row)
+	}
+	if err := w.owner.SettleConflict(context.Background(), first.Engagement, first.Digest); err != nil {
+		t.Fatal(err)
+	}
+	w.stop()
+	w.edit(`DELETE FROM sow_facts WHERE name = 'settled'`)
+	again()
+	if v := w.engagement(first.Engagement); v.Conflict {
+		t.Fatalf("the owner's word is gone: %+v", v.Row)
+	}
+	w.signSoW(approvals.OutcomeDone, first.Engagement, first.Digest, "countersign")
 }

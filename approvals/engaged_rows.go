@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"vault/approvals/agreement"
@@ -146,6 +145,32 @@ func (l *ledger) readDeployments(s *store.Store) error {
 	return nil
 }
 
+// noteSettled is what the log calls the owner's word on which document of a version counts.
+const noteSettled = "settled"
+
+// readSettled takes from the log which documents count: a row could be edited.
+func (l *ledger) readSettled(s *store.Store) error {
+	rows, err := s.EntriesBefore(0, string(journal.KindSoWNoted), "", 1<<20)
+	if err != nil {
+		return err
+	}
+	for _, row := range slices.Backward(rows) { // newest first, as they are read
+		if e, err := journal.Parse(row.Raw); err == nil {
+			if b, ok := e.Decoded().(journal.SoWNoted); ok && b.What == noteSettled {
+				l.settle(b)
+			}
+		}
+	}
+	return nil
+}
+
+func (l *ledger) settle(b journal.SoWNoted) {
+	if l.settled[b.Engagement] == nil {
+		l.settled[b.Engagement] = map[int64]string{}
+	}
+	l.settled[b.Engagement][b.Version] = agreement.Bare(b.DocumentSHA256)
+}
+
 func (l *ledger) setDeployment(b journal.SettingChanged, newer bool) {
 	engagement, ok := strings.CutPrefix(b.Name, settingDeployment)
 	if !ok {
@@ -257,7 +282,24 @@ func (v ownerView) PinKey(_ context.Context, p PinAsk) error {
 	if err != nil {
 		return asRefusal(err)
 	}
-	err = d.do(&op{alone: true, anchor: true, build: func(b *batch) error {
+	if handle != "" {
+		was, err := d.remembered(handle)
+		if err != nil {
+			return asRefusal(err)
+		}
+		if was != "" && was != p.Agent {
+			handle = "" // the owner says apart that it has moved
+		}
+	}
+	if err := d.pinAgent(p, handle, owner); err != nil {
+		return asRefusal(err)
+	}
+	return d.relist(ids...)
+}
+
+// pinAgent keeps whose key a key is, with the handle that is remembered for the agent, or none.
+func (d *Desk) pinAgent(p PinAsk, handle, owner string) error {
+	return d.do(&op{alone: true, anchor: true, build: func(b *batch) error {
 		row := permit.Pin{
 			Type: permit.TypePin, V: 1, ID: pinID(p.Agent), Agent: p.Agent, Key: p.Key, Learned: p.Learned, Handle: clip(handle, 1024), Owner: clip(owner, 1024), Card: p.Card, MadeAt: b.now,
 		}
@@ -286,14 +328,9 @@ func (v ownerView) PinKey(_ context.Context, p PinAsk) error {
 		a.applied = func() { d.led.pins[p.Agent] = &pinRow{row, body, a.answer.MACs[0]} }
 		return nil
 	}})
-	if err != nil {
-		return asRefusal(err)
-	}
-	return d.relist(ids...)
 }
 
-// agentIn is what documents say of an agent, and in which engagements it is. A handle that was remembered for another agent is not
-// taken over.
+// agentIn is what documents say of an agent, and in which engagements it is.
 func (d *Desk) agentIn(agent string) (handle, owner string, ids []string, err error) {
 	if d.db() == nil {
 		return "", "", nil, refuse(CodeNoVault)
@@ -314,19 +351,10 @@ func (d *Desk) agentIn(agent string) (handle, owner string, ids []string, err er
 			}
 		}
 	}
-	if handle != "" {
-		was, err := d.db().SoWFactsNamed(agreement.FactHandle, handle)
-		if err != nil {
-			return "", "", nil, err
-		}
-		if len(was) > 0 && was[0].Value != agent {
-			handle = ""
-		}
-	}
 	return handle, owner, ids, nil
 }
 
-// ConfirmHandle implements [Owner].
+// ConfirmHandle implements [Owner]. What is remembered is the agent's pin, made anew with the handle.
 func (v ownerView) ConfirmHandle(_ context.Context, engagement, handle, agent string) error {
 	d := v.d
 	h, err := d.held(engagement)
@@ -336,10 +364,28 @@ func (v ownerView) ConfirmHandle(_ context.Context, engagement, handle, agent st
 	if !slices.ContainsFunc(h.View.Rehomed, func(r agreement.RehomedView) bool { return r.Handle == handle && r.Is == agent }) {
 		return refuse(agreement.CodeNotOpen)
 	}
-	main := h.Docs[0].View
-	if err := d.note(h, main, "handle", "", "handle_confirmed", func(tx *store.Tx, at int64) error {
-		return tx.PutSoWFact(store.SoWFact{Name: agreement.FactHandle, Key: handle, Value: agent, At: at})
-	}); err != nil {
+	d.mu.Lock()
+	known := d.led.pins[agent]
+	again := []permit.Pin{}
+	for _, p := range d.led.pins {
+		if p != known && p.permit.Handle == clip(handle, 1024) {
+			again = append(again, p.permit)
+		}
+	}
+	d.mu.Unlock()
+	if known == nil {
+		return refuse(agreement.CodeNotPinned)
+	}
+	for i, p := range append([]permit.Pin{known.permit}, again...) {
+		of := ""
+		if i == 0 {
+			of = handle
+		}
+		if err := d.pinAgent(PinAsk{Agent: p.Agent, Key: p.Key, Learned: p.Learned, Card: p.Card}, of, p.Owner); err != nil {
+			return asRefusal(err)
+		}
+	}
+	if err := d.note(h, h.Docs[0].View, "handle", "", "handle_confirmed", nil); err != nil {
 		return err
 	}
 	_, _, ids, err := d.agentIn(agent)
@@ -363,9 +409,7 @@ func (v ownerView) SettleConflict(_ context.Context, engagement, digest string) 
 	if !h.Settles(x) {
 		return refuseWith(agreement.CodeNotOpen, "another document of that version was signed")
 	}
-	if err := d.note(h, x.View, "settled", digest, "", func(tx *store.Tx, at int64) error {
-		return tx.PutSoWFact(store.SoWFact{Engagement: engagement, Name: agreement.FactSettled, Key: versionKey(x.View.Version), Value: digest, At: at})
-	}); err != nil {
+	if err := d.note(h, x.View, noteSettled, digest, "", nil); err != nil {
 		return err
 	}
 	return d.relist(engagement)
@@ -448,7 +492,7 @@ func (d *Desk) noteAs(h *held, x agreement.VersionView, what, move, sha256, reas
 	by := "them"
 	if what == "lapsed" {
 		by = "time"
-	} else if what == "settled" || what == "handle" || what == "problem" {
+	} else if what == noteSettled || what == "handle" || what == "problem" {
 		by = "us"
 	}
 	return d.noteBy(h, x, what, move, by, sha256, reason, also)
@@ -464,6 +508,10 @@ func (d *Desk) noteBy(h *held, x agreement.VersionView, what, move, by, sha256, 
 		a, err := b.add(journal.KindSoWNoted, journal.SoWNoted{Engagement: h.ID, Version: max(x.Version, 1), DocumentSHA256: "0x" + x.Digest, What: what, SHA256: hash, Reason: reason})
 		if err != nil {
 			return err
+		}
+		if what == noteSettled {
+			body := a.entry.Decoded().(journal.SoWNoted)
+			a.applied = func() { d.led.settle(body) }
 		}
 		a.write = func(tx *store.Tx) error {
 			if err := tx.AddSoWMove(store.SoWMove{Engagement: h.ID, At: b.now, Version: x.Version, What: move, By: by, Seq: a.entry.Seq}); err != nil {
@@ -545,5 +593,3 @@ func (d *Desk) freshen(limit int) error {
 	}
 	return nil
 }
-
-func versionKey(n int64) string { return strconv.FormatInt(n, 10) }

@@ -60,7 +60,8 @@ type SoWOwner interface {
 	// PinKey says that a key is that of an agent's owner; it takes the place of the key that was pinned for the
 	// agent. By click. Nothing is signed with a counterparty whose key is not pinned.
 	PinKey(ctx context.Context, p PinAsk) error
-	// ConfirmHandle says that a handle has moved to another agent key, and that this is right (5.1, 10).
+	// ConfirmHandle says that a handle has moved to another agent key, and that this is right (5.1, 10). That agent's owner key is
+	// pinned before ("counterparty_not_pinned").
 	ConfirmHandle(ctx context.Context, engagement, handle, agent string) error
 	// SettleConflict says which of several documents of one version counts, by digest. Nothing of that version is signed before.
 	SettleConflict(ctx context.Context, engagement, digest string) error
@@ -103,8 +104,11 @@ type SoWOwner interface {
 	SetDeployment(ctx context.Context, engagement string, d *sow.Deployment) error
 
 	// ExportSoW gives a bundle: the document of a version (digest; "" for the one in force, or the newest), its confirmations and acts,
-	// everything that was brought in, and every version. It can be verified without this vault.
+	// everything that was brought in, and every version. It can be verified without this vault, and brought into another. The code is
+	// "export_too_long" where that is more than a bundle may hold (bundle.Max bytes, bundle.MaxItems parts of one kind).
 	ExportSoW(ctx context.Context, engagement, digest string) ([]byte, error)
+	// ExportVersion gives a bundle of one version alone, with the acts and confirmations that are about it and count.
+	ExportVersion(ctx context.Context, engagement, digest string) ([]byte, error)
 	// Reminders are what becomes due, soonest first, over all engagements.
 	Reminders(until int64, limit int) ([]agreement.Reminder, error)
 }

@@ -32,10 +32,11 @@ type ledger struct {
 	under   map[string][]*grantRow // by envelope hash
 	blocks  []store.Block
 
-	delegates   map[string]*delegateRow // by delegateHash; those without a permit are suspended
-	pins        map[string]*pinRow      // by agent key
-	allowed     map[string]*allowRow    // pre-authorisations, by id
-	deployments map[string]string       // by engagement, "" everywhere: as the log says
+	delegates   map[string]*delegateRow     // by delegateHash; those without a permit are suspended
+	pins        map[string]*pinRow          // by agent key
+	allowed     map[string]*allowRow        // pre-authorisations, by id
+	settled     map[string]map[int64]string // digest by engagement and version: as the log says
+	deployments map[string]string           // by engagement, "" everywhere: as the log says
 }
 
 type clientRow struct {
@@ -83,7 +84,7 @@ type grantRow struct {
 
 func newLedger() *ledger {
 	return &ledger{state: &journal.State{}, clients: map[string]*clientRow{}, domains: map[string]*domainRow{}, grants: map[string]*grantRow{}, under: map[string][]*grantRow{},
-		delegates: map[string]*delegateRow{}, pins: map[string]*pinRow{}, allowed: map[string]*allowRow{}, deployments: map[string]string{}}
+		delegates: map[string]*delegateRow{}, pins: map[string]*pinRow{}, allowed: map[string]*allowRow{}, deployments: map[string]string{}, settled: map[string]map[int64]string{}}
 }
 
 // readLedger reads snapshot, entries and permits and compares them. What is
@@ -114,6 +115,9 @@ func readLedger(s *store.Store, clock Clock, heads bool) (*ledger, *Trouble, err
 		return l, nil, err
 	}
 	if err := l.readDeployments(s); err != nil {
+		return l, nil, err
+	}
+	if err := l.readSettled(s); err != nil {
 		return l, nil, err
 	}
 	return l, nil, nil

@@ -113,6 +113,7 @@ var words = map[string][2]string{
 	agreement.CodeIntentMissing:  {"The agent's own part is missing.", "Sign the intent with the agent's key and bring it."},
 
 	// Of the owner's calls.
+	CodeExportTooLong:    {"Everything of this engagement is longer than one bundle may be, 8 MiB.", "Export one version alone; single files can be had as they came."},
 	CodeUnknownSeat:      {"There is no such seat.", "Open it first."},
 	OutcomeRecoveryWords: {"The text holds twelve recovery words in a row. It was held back.", "Never give recovery words to anybody."},
 

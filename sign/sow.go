@@ -245,7 +245,7 @@ func (s *Signer) guardWhole(e journal.Entry, b journal.SoWSigned, d *sow.Documen
 		Made: func(v jcs.Value) bool {
 			digest := journal.HashOf(v.Canonical())
 			if digest != b.Approval {
-				return s.state.SoWApproval(digest)
+				return s.state.SoWApproval(digest, b.Engagement, b.Offer)
 			}
 			made = true
 			at, err := span.Instant(v.Get("approved_at").Text())
@@ -525,7 +525,7 @@ func (s *Signer) guardPreauthorise(e journal.Entry, b journal.SoWPreauthorised, 
 		return passed{}, refuse("signature_invalid", "the offer carries no signature of the provider's pinned key")
 	case sow.Needed(offer, nil, s.floor()) != sow.ByAgent:
 		return passed{}, refuse(codeNeedsPerson, "formation under this offer needs a person each time")
-	case !findings.OK() || !committed.Set || committed.N > p.MaxCommitted || price.Currency != p.Currency:
+	case !findings.OK() || !offer.Bounded() || committed.N > p.MaxCommitted || price.Currency != p.Currency:
 		return passed{}, refuse("price_unbounded", "the offer commits to no bounded price within the limit")
 	}
 	return passed{mac: [][]byte{r.Body}, anchor: true}, nil
@@ -684,6 +684,9 @@ func sowLines(d *sow.Document, role string, seat int64, key, counterparty string
 	}
 	if ended {
 		out = append(out, "Until: "+when(end))
+	}
+	if n, ok := d.Get("term_months").Int(); ok && !ended {
+		out = append(out, fmt.Sprintf("For: %d months from its start", n))
 	}
 	return out
 }

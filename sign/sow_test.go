@@ -471,6 +471,39 @@ func TestPreauthorisation(t *testing.T) {
 	d.refused("preauthorisation", journal.KindSoWSigned, b, a)
 }
 
+// TestOpenEndedPreauthorisation: what is bounded for each month only is bounded by nothing where the agent chooses the end.
+func TestOpenEndedPreauthorisation(t *testing.T) {
+	d, _, offer, pin := offered(t, append([]string{`"term_months": 6,`, ""}, capped...))
+	_, provider := samplekey.Of(t, "owner/inkwell")
+	raw, err := permit.Encode(permit.Preauthorisation{
+		Type: permit.TypePreauthorisation, V: 1, ID: "sp_0000000000000001", Client: d.clientID, SoW: offer.ID(), Version: 1, DocumentSHA256: "0x" + offer.Digest(),
+		ProviderKey: provider, Key: d.pub.OwnerKey, Agent: ourAgent, Owner: "Assay House", Currency: "XCR", MaxCommitted: 9000000, Times: 2,
+		NotAfter: d.clock.Now() + 3_600_000, MadeAt: d.clock.Now(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.refused("price_unbounded", journal.KindSoWPreauthorised, journal.SoWPreauthorised{
+		Preauthorisation: "sp_0000000000000001", Client: d.clientID, SoW: offer.ID(), Version: 1, DocumentSHA256: "0x" + offer.Digest(), Role: sow.Client, Times: 2,
+		NotAfter: d.clock.Now() + 3_600_000, PermitSHA256: permit.SHA256(raw), Confirmation: journal.HashOf(nil),
+	}, keys.Act{SoW: &keys.SoWAct{Document: offer.Raw()}, Permits: []keys.Permit{d.client, pin, {Body: raw}}})
+}
+
+// TestCopiedApproval: an approval record does not say what it approves. One that this vault made for one engagement is a copy in another,
+// also where the desk names it as its own a day later.
+func TestCopiedApproval(t *testing.T) {
+	d, _, offer, pin := offered(t, append([]string{`"review_window_days": 7,`, `"review_window_days": 7, "approval": {"formation": "person"},`}, asserting...))
+	made := sow.Approval{Act: "formation", Authority: "person", Key: d.pub.OwnerKey, ApprovedAt: span.UTC(d.clock.Now())}
+	body, act := d.formed(offer, pin, nil)
+	d.confirmed(journal.KindSoWSigned, act, withRecord(body))
+	d.clock.pass(approvalAge + 1000)
+	body, act = d.formed(offer, pin, func(f *sow.Fill) { f.Approval = &made })
+	for _, name := range []string{"", "0x" + made.SHA256()} {
+		body.Approval, body.Confirmation = name, journal.HashOf(nil)
+		d.refused("approval_not_ours", journal.KindSoWSigned, body, act)
+	}
+}
+
 // TestFloor: the owner's own floor is stricter than any document, and is lowered by a passkey only.
 func TestFloor(t *testing.T) {
 	d, _, inForce, first := engaged(t)

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -529,8 +530,21 @@ func (p *engagementsPage) deployed(u *UI, v *agreement.View) fyne.CanvasObject {
 
 // export writes the bundle of an engagement.
 func (p *engagementsPage) export(u *UI, id string) {
-	u.export("vault-engagement.json", "The bundle was exported", "Others can check it with “vault verify”, without this vault.",
-		func(ctx context.Context) ([]byte, error) { return u.owner.ExportSoW(ctx, id, "") })
+	const what, more = "The bundle was exported", "Others can check it with “vault sow verify”, without this vault."
+	u.export("vault-engagement.json", what, more, func(ctx context.Context) ([]byte, error) {
+		raw, err := u.owner.ExportSoW(ctx, id, "")
+		if r := (*approvals.Refusal)(nil); errors.As(err, &r) && r.Code == approvals.CodeExportTooLong {
+			u.opts.Do(func() {
+				q := newQuestion(u, func() { p.asking = nil; u.rebuild() })
+				q.add("Export the version that counts alone", "The document with the acts and confirmations about it; other versions and what was brought in stay here.", "", func() {
+					p.asking = nil
+					u.export("vault-version.json", what, more, func(ctx context.Context) ([]byte, error) { return u.owner.ExportVersion(ctx, id, "") })
+				})
+				p.asking = q
+			})
+		}
+		return raw, err
+	})
 }
 
 // file writes the page of a version as a file.

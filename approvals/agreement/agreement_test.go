@@ -264,8 +264,9 @@ func TestConflict(t *testing.T) {
 			t.Errorf("%q bars it", code)
 		}
 	}
-	rows.Facts = []store.SoWFact{{Name: agreement.FactSettled, Key: "2", Value: one.Digest()}}
-	h = judged(t, rows, knowing(t, now))
+	settled := knowing(t, now)
+	settled.Log.Settled = map[int64]string{2: one.Digest()}
+	h = judged(t, rows, settled)
 	if h.View.Conflict || h.By(two.Digest()).Closed != "settled_against" || h.By(one.Digest()).Closed != "" {
 		t.Errorf("settled: %+v", h.View.Versions)
 	}

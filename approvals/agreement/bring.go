@@ -81,6 +81,8 @@ func Understand(raw []byte, kind RecordKind) (Imported, jcs.Value) {
 		out.Code = CodeNotUnderstood
 	case out.Kind != RecordBundle && len(raw) > MaxDocument:
 		out.Code = CodeTooLong
+	case out.Kind != RecordBundle && !bundle.Fits(v):
+		out.Code, out.Detail = CodeNotUnderstood, "It is nested too deeply to stand in an export."
 	}
 	return out, v
 }

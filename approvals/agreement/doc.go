@@ -32,7 +32,6 @@ const (
 	FactHandle    = "handle"   // of no engagement; key: handle; value: agent key
 	FactLanguage  = "language" // of no engagement; key: as [LanguageKey]; value: digest of a document under it, the first or one that was signed here
 	FactGrant     = "grant"    // key: input; value: "closed" or "open"
-	FactSettled   = "settled"  // key: version; value: digest
 	FactLockedAsk = "unsigned" // key: digest; why an own offer's request was not completed: code
 	FactFormed    = "offer"    // key: "of"; value: engagement id of the offer. Key: "digest"; value: the offer's digest
 )

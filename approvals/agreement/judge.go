@@ -97,7 +97,7 @@ func (h *Held) judge() {
 			}
 		}
 		x.Closed = h.Log.Document(x.View.Digest).Closed
-		if f, ok := h.Fact(FactSettled, strconv.FormatInt(x.View.Version, 10)); ok && f.Value != x.View.Digest && x.Closed == "" {
+		if counts, ok := h.Log.Settled[x.View.Version]; ok && counts != x.View.Digest && x.Closed == "" {
 			x.Closed = "settled_against"
 		}
 		if seats.Agreed() && (x.Closed == "" || x.Closed == "superseded") {

@@ -17,8 +17,9 @@ type Log struct {
 	Terminated bool                           // by the owner or, verified, by the other side; or under notice of either
 	Over       bool                           // ended at once, for cause
 	Blocked    map[string]bool                // keys that are refused here
-	Approved   map[string]bool                // approval records that this vault made, by SHA-256, 0x and 64 hex digits
+	Approved   map[string]bool                // approval records that this vault made for the engagement, by SHA-256, 0x and 64 hex digits
 	Intents    map[string]journal.IntentState // by [IntentKey]
+	Settled    map[int64]string               // digest of the document that counts for a version, as the owner said
 	Floor      sow.Authority                  // the owner's own, or empty
 	Passkeys   int                            // of the vault; -1: it is not known
 }

@@ -54,7 +54,7 @@ func (h *Held) choices() {
 			code, detail := h.Barred(x, MoveForm)
 			need := sow.Needed(x.Doc, nil, h.Log.Floor)
 			add(MoveForm, x, need, code, detail)
-			if price, findings := x.Doc.Price(); need == sow.ByAgent && findings.OK() && price.Committed().Set {
+			if need == sow.ByAgent && x.Doc.Bounded() {
 				add(MovePreauthorise, x, sow.ByPerson, code, detail)
 			}
 		case x.Signed && v.Version == 1 && !v.Seats.Agreed(), x.Signed && v.State == sow.AmendmentProposed:

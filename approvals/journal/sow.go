@@ -316,9 +316,9 @@ type sowState struct {
 	seats      map[int64]SeatState
 	pins       map[string]PinState // by agent key
 	allowed    map[string]PreauthorisationState
-	documents  map[string]SoWState // by document_sha256
-	engaged    map[string][]string // document_sha256 of an engagement, in the order of the log
-	approvals  map[string]bool     // of ours, by SHA-256
+	documents  map[string]SoWState        // by document_sha256
+	engaged    map[string][]string        // document_sha256 of an engagement, in the order of the log
+	approvals  map[string]map[string]bool // of ours: engagements by SHA-256
 	intents    map[string]IntentState
 	blocked    map[string]bool
 	terminated map[string]bool // engagements that are over, or under notice
@@ -413,8 +413,19 @@ func (s *State) terminate(engagement, ground string) {
 	}
 }
 
-// SoWApproval says whether an approval record was made by this vault, by its SHA-256.
-func (s *State) SoWApproval(sha256 string) bool { return s.sow.approvals[sha256] }
+// SoWApproval says whether an approval record, by its SHA-256, was made by this vault for an engagement, or stands in the offer that was
+// completed (document_sha256, or empty). Nothing in a record says what it approves, so anywhere else it is a copy.
+func (s *State) SoWApproval(sha256, engagement, offer string) bool {
+	return s.sow.approvals[sha256][engagement] || sha256 != "" && s.sow.documents[offer].Approval == sha256
+}
+
+// approved notes that an approval record was made for an engagement.
+func (s *sowState) approved(sha256, engagement string) {
+	if s.approvals[sha256] == nil {
+		put(&s.approvals, sha256, map[string]bool{})
+	}
+	s.approvals[sha256][engagement] = true
+}
 
 // SoWIntent is the agent's artefact that came for an act on a document.
 func (s *State) SoWIntent(document, act string) (IntentState, bool) {
@@ -565,6 +576,8 @@ func (s *State) checkSoWSigned(e Entry, b SoWSigned) (func(), error) {
 			return nil, contradict(CodePreauthorisation, "no pre-authorisation of this offer and client stands")
 		case allowed.Used >= allowed.Times:
 			return nil, contradict(CodePreauthorisation, "the pre-authorisation has no uses left")
+		case offer.Closed != "":
+			return nil, contradict(CodeOfferClosed, "the offer was withdrawn")
 		}
 		allowed.Used++
 	}
@@ -586,7 +599,7 @@ func (s *State) checkSoWSigned(e Entry, b SoWSigned) (func(), error) {
 	return func() {
 		s.putSoW(d)
 		if b.Approval != "" {
-			put(&s.sow.approvals, b.Approval, true)
+			s.sow.approved(b.Approval, b.Engagement)
 		}
 		if b.Preauthorisation != "" {
 			s.sow.allowed[allowed.ID] = allowed
@@ -753,7 +766,7 @@ func (s *sowState) readRows(in *lines, c *sowCounts) {
 	readRows(in, c.Documents, &s.documents, func(x SoWState) string {
 		put(&s.engaged, x.Engagement, append(s.engaged[x.Engagement], x.DocumentSHA256))
 		if x.Approval != "" {
-			put(&s.approvals, x.Approval, true)
+			s.approved(x.Approval, x.Engagement)
 		}
 		return x.DocumentSHA256
 	})

@@ -123,6 +123,10 @@ func TestSoWContradictions(t *testing.T) {
 			b.add(KindSoWPreauthorised, b.allowance(1))
 			b.add(KindSoWPreauthorisationGone, SoWPreauthorisationEnded{testAllowed, "revoked"})
 		}, KindSoWSigned, func(b *book) any { return b.underAllowance(1) }, CodePreauthorisation},
+		{"formed under an offer that was withdrawn", func(b *book) {
+			b.add(KindSoWPreauthorised, b.allowance(1))
+			b.add(KindSoWNoted, SoWNoted{EngagementID("sow_f", "agent-p", ""), 1, testHash(50), "withdrawn", "", ""})
+		}, KindSoWSigned, func(b *book) any { return b.underAllowance(1) }, CodeOfferClosed},
 		{"formed once more", func(b *book) {
 			b.add(KindSoWPreauthorised, b.allowance(1))
 			b.add(KindSoWSigned, b.underAllowance(1))
@@ -269,7 +273,7 @@ func TestSoWState(t *testing.T) {
 		first, _ := st.SoWDocument(testHash(1))
 		pin, _ := st.SoWPin("agent-p")
 		if len(st.Seats()) != 2 || !st.OwnKey(b.pub) || st.OwnKey(strangeKey) || allowed.Used != 1 || offer.Formed != 1 || !offer.Directed || first.Closed != "superseded" ||
-			pin.Key != strangeKey || !st.SoWApproval(testHash(77)) || !st.SoWBlocked("somebody") || !st.SoWTerminated(testEngagement) || !st.SoWOver(testEngagement) || len(st.SoWEngagement(testEngagement)) != 2 {
+			pin.Key != strangeKey || !st.SoWApproval(testHash(77), testEngagement, "") || st.SoWApproval(testHash(77), "e_"+strings.Repeat("1", 32), "") || !st.SoWBlocked("somebody") || !st.SoWTerminated(testEngagement) || !st.SoWOver(testEngagement) || len(st.SoWEngagement(testEngagement)) != 2 {
 			t.Errorf("%+v %+v %+v", allowed, offer, first)
 		}
 		if _, ok := st.SoWIntent(testHash(1), "formation"); !ok {

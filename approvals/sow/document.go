@@ -151,6 +151,15 @@ func (d *Document) Term() (start, end int64, started, ended bool) {
 // valid.
 func (d *Document) Price() (money.Price, Findings) { return PriceOf(d.v.Get("price")) }
 
+// Bounded reports that the document commits to a price with an upper bound: in all, or for each month of a term that has an end. Where
+// an offer states none, whoever completes it chooses one.
+func (d *Document) Bounded() bool {
+	p, findings := d.Price()
+	_, _, _, ended := d.Term()
+	months, _ := posint(d.v.Get("term_months"))
+	return findings.OK() && p.Committed().Set && (p.Arrangement != money.FixedFee || ended || months > 0)
+}
+
 // Party returns the party in a seat, or with the name offered_to the one party
 // an offer is for, and false where the seat is blank.
 func (d *Document) Party(seat string) (Seat, bool) {

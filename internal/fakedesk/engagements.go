@@ -252,6 +252,14 @@ func (d *Desk) SetDeployment(_ context.Context, engagement string, v *sow.Deploy
 	return d.call("deployment " + engagement)
 }
 
+// ExportVersion implements [approvals.Owner].
+func (d *Desk) ExportVersion(context.Context, string, string) ([]byte, error) {
+	err := d.call("export version")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.SoW.Bundle), err
+}
+
 // ExportSoW implements [approvals.Owner].
 func (d *Desk) ExportSoW(context.Context, string, string) ([]byte, error) {
 	err := d.call("export sow")

@@ -21,7 +21,12 @@ import (
 const (
 	Max      = 8 << 20 // bytes
 	MaxItems = 4096    // of one list
+	// MaxDepth bounds the nesting of a part, so that it can stand in a bundle wherever it belongs.
+	MaxDepth = jcs.MaxDocumentDepth - 3
 )
+
+// ErrTooLong says that what should be one bundle is longer than Max, or has more than MaxItems parts of one kind.
+var ErrTooLong = errors.New("it is longer than 8 MiB, or has more than 4096 parts of one kind")
 
 // Bundle is what one holds, each part as its own JSON bytes. Document is always
 // there; the other lists may be empty.
@@ -55,8 +60,31 @@ func Is(v jcs.Value) bool {
 	return v.Get(memberDocument).Kind() == jcs.Object && !v.Get("sow").Exists()
 }
 
-// Encode writes a bundle. The error says which part is not one JSON object, or
-// that the whole is longer than Max. Encode(Parse(b)) gives every part's bytes
+// Fits says whether a value may be a part: it is nested no deeper than MaxDepth.
+func Fits(v jcs.Value) bool { return shallow(v, MaxDepth) }
+
+func shallow(v jcs.Value, depth int) bool {
+	switch v.Kind() {
+	case jcs.Object:
+		for m := range v.Members() {
+			if !shallow(m.Value, depth-1) {
+				return false
+			}
+		}
+	case jcs.Array:
+		for _, x := range v.Items() {
+			if !shallow(x, depth-1) {
+				return false
+			}
+		}
+	default:
+		return true
+	}
+	return depth > 0
+}
+
+// Encode writes a bundle. The error says which part is not one JSON object; it
+// is ErrTooLong where Parse would not take the whole. Encode(Parse(b)) gives every part's bytes
 // as they were.
 func Encode(b Bundle) ([]byte, error) {
 	out := append([]byte(`{"document":`), b.Document...)
@@ -75,6 +103,9 @@ func Encode(b Bundle) ([]byte, error) {
 		out = list(append(out, `,"records":`...), records)
 	}
 	out = append(out, '}')
+	if len(out) > Max || max(len(b.Confirmations), len(b.Acts), len(b.Versions), len(b.Records)) > MaxItems {
+		return nil, fmt.Errorf("build sow bundle: %w", ErrTooLong)
+	}
 	again, err := Parse(out)
 	if err != nil {
 		return nil, fmt.Errorf("build sow bundle: %w", err)

@@ -2,6 +2,8 @@ package bundle_test
 
 import (
 	"bytes"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,9 +51,22 @@ func TestEncode(t *testing.T) {
 		"a record of nothing":       {Document: w.agreed, Records: []bundle.Record{{Kind: "quote"}}},
 		"a record of two":           {Document: w.agreed, Records: []bundle.Record{{Kind: "quote", Raw: []byte(`1,"kind":"x"`)}}},
 	} {
-		if raw, err := bundle.Encode(b); err == nil {
-			t.Errorf("%s: %s", name, raw)
+		if raw, err := bundle.Encode(b); err == nil || errors.Is(err, bundle.ErrTooLong) {
+			t.Errorf("%s: %s, %v", name, raw, err)
 		}
+	}
+	long := []byte(`{"a":"` + strings.Repeat("x", bundle.Max/2) + `"}`)
+	many := slices.Repeat([]bundle.Record{{Kind: "quote", Raw: []byte(`{}`)}}, bundle.MaxItems+1)
+	for name, b := range map[string]bundle.Bundle{
+		"too long": {Document: w.agreed, Records: []bundle.Record{{Kind: "quote", Raw: long}, {Kind: "quote", Raw: long}}},
+		"too many": {Document: w.agreed, Records: many},
+	} {
+		if _, err := bundle.Encode(b); !errors.Is(err, bundle.ErrTooLong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := bundle.Encode(bundle.Bundle{Document: w.agreed, Records: many[1:]}); err != nil {
+		t.Errorf("as many as there may be: %v", err)
 	}
 }
 

@@ -2,9 +2,7 @@ package terminal
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -220,6 +218,9 @@ func (s *Surface) besides(o opened.Agreement) (out []choice) {
 	add("write the bundle to a new file", func(ctx context.Context) error {
 		return s.written(ctx, func() ([]byte, error) { return s.owner.ExportSoW(ctx, v.ID, "") })
 	})
+	add("write the bundle of this version alone to a new file", func(ctx context.Context) error {
+		return s.written(ctx, func() ([]byte, error) { return s.owner.ExportVersion(ctx, v.ID, o.Version.Digest) })
+	})
 	add("write this page to a new file, as HTML or PDF", func(ctx context.Context) error { return s.writePage(ctx, o) })
 	add("say what its runtimes do, for this one alone", func(ctx context.Context) error { return s.ownRuntimes(ctx, v) })
 	return out
@@ -251,20 +252,11 @@ func (s *Surface) written(ctx context.Context, content func() ([]byte, error)) e
 }
 
 func (s *Surface) write(file string, content func() ([]byte, error)) error {
-	file, err := filepath.Abs(file)
-	if err != nil {
-		return err
-	}
 	b, err := content()
-	if err != nil {
-		return err
+	if err == nil {
+		err = writeNew(file, b)
 	}
-	w, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return err
-	}
-	_, err = w.Write(b)
-	if err = errors.Join(err, w.Close()); err != nil {
 		return err
 	}
 	return s.console.Print("Written. It has what the vault showed you, with the digest of the document.\n")

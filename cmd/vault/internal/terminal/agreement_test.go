@@ -278,7 +278,7 @@ func TestFilesOfAnAgreement(t *testing.T) {
 			t.Errorf("%s: %.20q, %v", name, b, err)
 		}
 	}
-	if out := did(t, fake, "e_0", "write this page", said("The new file", at("page.html"))...); !strings.Contains(out, "exists") {
+	if out := did(t, fake, "e_0", "write this page", said("The new file", at("page.html"))...); !strings.Contains(out, "file_exists") {
 		t.Errorf("a file was written over: %s", out)
 	}
 	if out := did(t, fake, "e_0", "write this page", said("The new file", at("page.txt"))...); !strings.Contains(out, "Nothing was written.") {
@@ -323,28 +323,29 @@ func TestAgreementCommands(t *testing.T) {
 		return dev.screen()[from:]
 	}
 	for line, want := range map[string]struct{ call, says string }{
-		"due":                      {"", "The proposed change lapses unanswered"},
-		"seats":                    {"", "seat 1, Harbor & Line Outfitters: U"},
-		"seat":                     {"", "Type a name after it"},
-		"seat \u202ex":             {"", "Type a name after it"},
-		"seat Harbor workshop":     {"open seat Harbor workshop", "It signs nothing until you choose it"},
-		"refusekey":                {"", "they lied"},
-		"refusekey UBAD they lied": {"block key UBAD", "Everything of it is refused"},
-		"hearkey":                  {"", "Type the key after it"},
-		"hearkey UBAD":             {"unblock key UBAD", "counts as before"},
-		"runtimes":                 {"", "Both nodes refuse: work out of scope"},
-		"runtimes scope no":        {"deployment ", "earned anew"},
-		"runtimes scope maybe":     {"", "Nothing was changed."},
-		"runtimes weather no":      {"", "Nothing was changed."},
-		"pin UAGENT UKEY document": {"pin", "Pinned."},
-		"pin UAGENT":               {"", "Type the agent's key"},
-		"draft " + draft:           {"draft", "It was not kept. Code: not_understood"},
-		"draft":                    {"", "Type the file after it."},
-		"bring " + draft + ".not":  {"", "no such file"},
-		"agreement e_1 7":          {"", "No version is named so"},
-		"agreement e_1 " + "0000":  {"", "No version is named so"},
-		"agreement":                {"", "Type the number of the list"},
-		"agreement 77":             {"", "unknown_engagement"},
+		"due":                          {"", "The proposed change lapses unanswered"},
+		"seats":                        {"", "seat 1, Harbor & Line Outfitters: U"},
+		"seat":                         {"", "Type a name after it"},
+		"seat \u202ex":                 {"", "Type a name after it"},
+		"seat Harbor workshop":         {"open seat Harbor workshop", "It signs nothing until you choose it"},
+		"refusekey":                    {"", "they lied"},
+		"refusekey UBAD they lied":     {"block key UBAD", "Everything of it is refused"},
+		"hearkey":                      {"", "Type the key after it"},
+		"hearkey UBAD":                 {"unblock key UBAD", "counts as before"},
+		"runtimes":                     {"", "Both nodes refuse: work out of scope"},
+		"runtimes scope no":            {"deployment ", "earned anew"},
+		"runtimes scope maybe":         {"", "Nothing was changed."},
+		"runtimes weather no":          {"", "Nothing was changed."},
+		"pin UAGENT UKEY document":     {"pin", "Pinned."},
+		"pin UAGENT":                   {"", "Type the agent's key"},
+		"draft " + draft:               {"draft", "It was not kept. Code: not_understood"},
+		"draft":                        {"", "Type the file after it."},
+		"bring " + draft + ".not":      {"", "cannot be read"},
+		"agreement e_1 7":              {"", "No version is named so"},
+		"agreement e_1 " + "0000":      {"", "No version is named so"},
+		"agreement":                    {"", "Type the number of the list"},
+		"bring " + filepath.Dir(draft): {"", "cannot be read"},
+		"agreement 77":                 {"", "The list has no such number."},
 	} {
 		fake.Calls = nil
 		out := run(line)

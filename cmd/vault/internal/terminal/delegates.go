@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -313,24 +312,6 @@ func readDelegate(name string) ([]byte, error) {
 		err = errors.New("it is larger than 1 MiB")
 	}
 	return raw, err
-}
-
-// readRegular reads a regular file, of one that is longer than most only one byte
-// more. It opens no pipe or device.
-func readRegular(name string, most int64) ([]byte, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := io.ReadAll(io.LimitReader(f, most+1))
-	return raw, errors.Join(err, f.Close())
 }
 
 func (s *Surface) admit(ctx context.Context, args []string) error {

@@ -116,7 +116,10 @@ func (s *Surface) agreement(ctx context.Context, args []string) error {
 		return s.console.Print("Type the number of the list after it, and a version where another one is meant than the one that waits or is in force.\n")
 	}
 	id := args[0]
-	if n, err := strconv.Atoi(id); err == nil && n >= 1 && n <= len(s.listed) {
+	if n, err := strconv.Atoi(id); err == nil {
+		if n < 1 || n > len(s.listed) {
+			return s.console.Print("The list has no such number. Type agreements.\n")
+		}
 		id = s.listed[n-1]
 	}
 	version := ""
