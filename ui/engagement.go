@@ -51,7 +51,7 @@ func (p *engagementsPage) detail(u *UI) fyne.CanvasObject {
 	if len(v.Reminders) > 0 {
 		out = append(out, section("Becomes due"), parts.Space(0, 6), p.due(u, v.Reminders, false), parts.Space(0, 20))
 	}
-	if len(v.ToClose) > 0 {
+	if len(v.ToClose) > 0 && given(v.Row) {
 		out = append(out, section("Access that stays open, to close by hand"), parts.Space(0, 6), p.toClose(u, v), parts.Space(0, 20))
 	}
 	if len(v.Disputed) > 0 {
@@ -227,6 +227,9 @@ func (p *engagementsPage) timeline(u *UI, v *agreement.View) fyne.CanvasObject {
 		if by == "" && m.By != "" && m.By != "time" {
 			by = "by " + u.agentName(m.By)
 		}
+		if m.By == "them" && (m.What == "imported" || strings.HasPrefix(m.What, "brought")) {
+			by = "from them"
+		}
 		if m.Claimed {
 			by = strings.TrimSpace(by + ", claimed and not verified")
 		}
@@ -335,6 +338,15 @@ func (p *engagementsPage) versions(u *UI, v *agreement.View) fyne.CanvasObject {
 		rows = append(rows, parts.Pad(10, 0, 10, 0, parts.Cells(12, []float32{0, 250}, parts.Column(2, look.Text(look.Strong, look.Ink, what), look.Para(line...), look.Text(look.MonoS.Box(18), look.Ink3, "sha256 "+x.Digest)), parts.Row(6, act...))))
 	}
 	return parts.Lined(rows...)
+}
+
+// given says whether access was ever owed: under an offer, or before both have signed, there is none to close.
+func given(r agreement.Row) bool {
+	switch r.State {
+	case sow.Template, sow.StandingProposal, sow.PartiallySigned:
+		return false
+	}
+	return r.Kind != agreement.KindOffer
 }
 
 func (p *engagementsPage) toClose(u *UI, v *agreement.View) fyne.CanvasObject {
@@ -493,7 +505,8 @@ func (p *engagementsPage) records(u *UI, v *agreement.View) fyne.CanvasObject {
 // moves are what the owner may do now; each opens the document with it.
 func (p *engagementsPage) moves(u *UI, v *agreement.View) fyne.CanvasObject {
 	labels := map[string]string{"withdraw": "Withdraw…", "terminate": "End it…", "dispute": "Dispute an amount…", "review": "Review…", "probe": "Record a trial…", "preauthorise": "Allow in advance…", "form": "Fill the seat…", "refuse": "Refuse with a reason…"}
-	var list []fyne.CanvasObject
+	var list, barred []fyne.CanvasObject
+	said := map[string]bool{}
 	for _, m := range v.Moves {
 		label, ok := labels[m.What]
 		if !ok {
@@ -502,13 +515,21 @@ func (p *engagementsPage) moves(u *UI, v *agreement.View) fyne.CanvasObject {
 		b := u.button(parts.Plain, "", label, func() { u.openContract(v.ID, m.Digest, m.What) }).Small()
 		if m.Blocked != "" {
 			b.Disable()
+			var found sow.Findings
+			if at := slices.IndexFunc(v.Versions, func(x agreement.VersionView) bool { return x.Digest == m.Digest }); at >= 0 {
+				found = v.Versions[at].Findings
+			}
+			if why := whyBarred(&m, found); !said[why] {
+				said[why] = true
+				barred = append(barred, parts.Note("block", look.Danger, why))
+			}
 		}
 		list = append(list, b)
 	}
 	if len(list) == 0 {
 		return parts.Space(0, 0)
 	}
-	return parts.Column(8, section("What you can do"), parts.Flow(8, 8, list...))
+	return parts.Column(8, append([]fyne.CanvasObject{section("What you can do"), parts.Flow(8, 8, list...)}, barred...)...)
 }
 
 // deployed is what the runtimes of this engagement do, where the owner says

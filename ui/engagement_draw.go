@@ -412,7 +412,7 @@ func figures(f [3]page.Figure) fyne.CanvasObject {
 		if i == len(f)-1 {
 			right = 0
 		}
-		cols = append(cols, parts.Over(parts.Cells(0, []float32{1, 0}, look.Rule(), parts.Space(0, 0)), parts.Pad(0, right, 0, 20, col)))
+		cols = append(cols, parts.Sunk(look.Line, 0, parts.Pad(0, 0, 0, 1, parts.Sunk(look.Paper, 0, parts.Pad(0, right, 0, 19, col)))))
 	}
 	return parts.Equal(0, cols...)
 }

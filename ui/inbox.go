@@ -9,6 +9,7 @@ import (
 	"fyne.io/fyne/v2"
 
 	"vault/approvals"
+	"vault/approvals/journal"
 	"vault/approvals/keys"
 	"vault/approvals/plain"
 	"vault/ui/hostile"
@@ -191,6 +192,9 @@ func (u *UI) decidedToday() fyne.CanvasObject {
 	today := day(u.opts.Now().In(u.opts.Zone))
 	var rows []fyne.CanvasObject
 	for _, e := range u.state.Events {
+		if e.Kind == string(journal.KindSoWNoted) {
+			continue // nobody decided that today
+		}
 		if _, _, group := kindWords(e.Kind); group != "decision" && group != "signature" || day(u.at(e.At)) != today || len(rows) == 6 {
 			continue
 		}
@@ -202,7 +206,11 @@ func (u *UI) decidedToday() fyne.CanvasObject {
 		m.Align = fyne.TextAlignTrailing
 		agent := look.Text(look.Small, look.Ink, safe(e.Agent))
 		if e.Agent == "" {
-			agent = look.Text(look.Small, look.Ink3, "ended agent")
+			words := "you"
+			if e.Client != "" {
+				words = "ended agent"
+			}
+			agent = look.Text(look.Small, look.Ink3, words)
 		}
 		text := []fyne.CanvasObject{look.Para(what...)}
 		if a, ok := u.answeredAt(e.Seq); ok {

@@ -561,7 +561,10 @@ var barred = map[string]string{
 }
 
 // why says in a sentence what bars a move.
-func (c *contract) why(m *agreement.Move) string {
+func (c *contract) why(m *agreement.Move) string { return whyBarred(m, c.version.Findings) }
+
+// whyBarred says in a sentence what bars a move on a version with these findings.
+func whyBarred(m *agreement.Move, found sow.Findings) string {
 	if m.Blocked == "enforcement_unavailable" && m.Detail != "" {
 		return safeLong(m.Detail) + " What the runtimes do is said in Settings."
 	}
@@ -574,7 +577,7 @@ func (c *contract) why(m *agreement.Move) string {
 	if s, ok := sentences[m.Blocked]; ok {
 		return s[0] + "."
 	}
-	for _, f := range c.version.Findings {
+	for _, f := range found {
 		if string(f.Code) == m.Blocked {
 			return safeLong(f.Message + " " + f.Remedy)
 		}

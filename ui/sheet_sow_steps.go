@@ -330,7 +330,11 @@ func (c *contract) forming(s *step) {
 	}
 	for _, seat := range seats {
 		var made agreement.View
-		c.moveIn(s, "form", "Fill the seat as "+seatName(seat), "Makes the completed contract. Nothing is signed yet.", &answer{
+		label := "Fill the seat"
+		if len(seats) > 1 {
+			label += " as " + seatName(seat)
+		}
+		c.moveIn(s, "form", label, "As "+seatName(seat)+". Makes the completed contract. Nothing is signed yet.", &answer{
 			fields: fields,
 			missing: func() string {
 				_, ok := at()

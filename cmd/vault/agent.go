@@ -99,6 +99,19 @@ func (p *program) hello(ctx context.Context, name string) (*client.Conn, *client
 	return conn, pairing, nil
 }
 
+// remember keeps the head of the log that a pairing was given. Where it cannot, the next hello sends an older one.
+func remember(name string, pairing *client.Pairing) {
+	if file, err := client.File(name); err == nil {
+		_ = pairing.Save(file)
+	}
+}
+
+func newRequestID() string {
+	var id [12]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return "r_" + hex.EncodeToString(id[:])
+}
+
 // signing is what agent sign is told.
 type signing struct {
 	name, payload, envelope, out string
@@ -177,11 +190,7 @@ func (p *program) askToSign(ctx context.Context, s signing, ask client.Sign, kee
 		}
 	}
 	if ask.RequestID == "" {
-		var id [12]byte
-		if _, err := rand.Read(id[:]); err != nil {
-			return err
-		}
-		ask.RequestID = "r_" + hex.EncodeToString(id[:])
+		ask.RequestID = newRequestID()
 	}
 	if _, err := fmt.Fprintf(p.errOut, "Request %s. Waiting for the owner.\n", plain.TerminalLine(ask.RequestID)); err != nil {
 		return err
@@ -190,9 +199,7 @@ func (p *program) askToSign(ctx context.Context, s signing, ask client.Sign, kee
 	if err != nil {
 		return err
 	}
-	if file, ferr := client.File(s.name); ferr == nil {
-		_ = pairing.Save(file) // the head it remembers; the next hello sends an older one otherwise
-	}
+	remember(s.name, pairing)
 	raw, err := json.MarshalIndent(signed, "", "  ")
 	if err != nil {
 		return err
@@ -278,6 +285,7 @@ func writeNew(name string, content []byte) error {
 	}
 	_, werr := f.Write(content)
 	if err := errors.Join(werr, f.Close()); err != nil {
+		_ = os.Remove(name)
 		return &failure{code: "file_unwritable", detail: name, status: statusNotDone, err: err}
 	}
 	return nil

@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -44,9 +41,7 @@ func (p *program) askAsBot(ctx context.Context, name string, k *bot.Key, keep ke
 		return err
 	}
 	got, err := do(conn)
-	if file, ferr := client.File(name); ferr == nil {
-		_ = pairing.Save(file) // the head it remembers; the next hello sends an older one otherwise
-	}
+	remember(name, pairing)
 	if err != nil {
 		return err
 	}
@@ -135,9 +130,7 @@ func (p *program) botSign() *cobra.Command {
 				return err
 			}
 			if id == "" {
-				if id, err = newRequestID(); err != nil {
-					return err
-				}
+				id = newRequestID()
 			}
 			return p.asBot(c.Context(), s, func(conn *client.Conn) (any, error) {
 				return conn.MintSign(c.Context(), client.MintSign{RequestID: id, Session: session, Mint: mint, Payload: raw})
@@ -173,12 +166,4 @@ func (p *program) prove(challenge string, raw []byte, s speaking) error {
 		return err
 	}
 	return p.document(out, s.out)
-}
-
-func newRequestID() (string, error) {
-	var id [12]byte
-	if _, err := rand.Read(id[:]); err != nil {
-		return "", errors.Join(errors.New("draw a request id"), err)
-	}
-	return "r_" + hex.EncodeToString(id[:]), nil
 }

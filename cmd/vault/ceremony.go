@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/rand"
-	"net"
 	"os"
 	"runtime"
 	"time"
@@ -11,9 +10,6 @@ import (
 
 	"vault/cmd/internal/ceremony/page"
 )
-
-// ceremonyDescriptor is the inherited end of the line to the key process.
-const ceremonyDescriptor = 3
 
 // openTime is how long a browser may take before the link is offered beside it.
 const openTime = 15 * time.Second
@@ -27,14 +23,9 @@ func (p *program) ceremonyCommand() *cobra.Command {
 		Hidden: true,
 		Args:   none,
 		RunE: func(*cobra.Command, []string) error {
-			f := os.NewFile(ceremonyDescriptor, "key process")
-			if f == nil {
-				return usageError("this is started by the key process")
-			}
-			conn, err := net.FileConn(f)
-			_ = f.Close() // the connection has a descriptor of its own
+			conn, err := keyLine()
 			if err != nil {
-				return usageError("this is started by the key process")
+				return err
 			}
 			return page.Serve(conn, page.Config{
 				Rand: rand.Reader, Now: p.now, UserOf: page.UserOf, UID: os.Getuid(), Environment: p.getenv, OpenTime: openTime,

@@ -129,14 +129,14 @@ func (p *program) exportLog(ctx context.Context, o approvals.Owner, format, out 
 		return errors.Join(o.ExportLog(ctx, w, format), w.Close())
 	}
 	f, err := os.OpenFile(out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return &failure{code: "file_exists", detail: out, status: statusUsage, err: err}
-	}
 	if err != nil {
-		return &failure{code: "file_unwritable", detail: out, status: statusUsage, err: err}
+		return unwritten(out, err)
 	}
-	err = o.ExportLog(ctx, f, format)
-	return errors.Join(err, f.Close())
+	err = errors.Join(o.ExportLog(ctx, f, format), f.Close())
+	if err != nil {
+		_ = os.Remove(out) // half a log is none
+	}
+	return err
 }
 
 func (p *program) receiptCommand() *cobra.Command {

@@ -13,8 +13,17 @@ import (
 	"vault/cmd/vault/internal/tty"
 )
 
-// secretDescriptor is the inherited end of the line to the key process.
-const secretDescriptor = 3
+// keyLine is the inherited end of a helper's line to the key process. Started by anybody else a helper has none.
+func keyLine() (net.Conn, error) {
+	if f := os.NewFile(3, "key process"); f != nil {
+		conn, err := net.FileConn(f)
+		_ = f.Close() // the connection has a descriptor of its own
+		if err == nil {
+			return conn, nil
+		}
+	}
+	return nil, usageError("this is started by the key process")
+}
 
 // secretCommand is the secret window. The key process starts it; started by anybody
 // else it has no line to speak on, and ends.
@@ -26,14 +35,9 @@ func (p *program) secretCommand() *cobra.Command {
 		Hidden: true,
 		Args:   none,
 		RunE: func(*cobra.Command, []string) error {
-			f := os.NewFile(secretDescriptor, "key process")
-			if f == nil {
-				return usageError("this is started by the key process")
-			}
-			conn, err := net.FileConn(f)
-			_ = f.Close() // the connection has a descriptor of its own
+			conn, err := keyLine()
 			if err != nil {
-				return usageError("this is started by the key process")
+				return err
 			}
 			switch keys.Surface(where) {
 			case keys.SurfaceTerminal:

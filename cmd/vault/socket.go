@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/user"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,9 +11,9 @@ import (
 	"vault/approvals"
 	"vault/approvals/journal"
 	"vault/approvals/keys"
-	"vault/approvals/plain"
 	"vault/cmd/vault/internal/elsewhere"
 	"vault/cmd/vault/internal/tty"
+	"vault/ipc/socket"
 )
 
 func (p *program) socketCommand() *cobra.Command {
@@ -144,14 +141,7 @@ func userNumber(who string) (int64, error) {
 	if who == "" {
 		return 0, usageError("name the user with --for")
 	}
-	if id, err := strconv.ParseInt(who, 10, 64); err == nil && id >= 0 && id <= journal.MaxUserID {
-		return id, nil
-	}
-	u, err := user.Lookup(who)
-	if err != nil {
-		return 0, fail("unknown_user", fmt.Errorf("look up %s: %w", plain.TerminalLine(who), err))
-	}
-	id, err := strconv.ParseInt(u.Uid, 10, 64)
+	id, err := socket.OwnerOf(who)
 	if err != nil {
 		return 0, fail("unknown_user", err)
 	}

@@ -115,8 +115,8 @@ func Contracts() *Desk {
 			{At: both2ms("2026-11-01T00:00:00Z"), Version: 1, What: "active", By: "time", State: sow.Active}, {At: ago(20 * time.Hour), Version: 2, What: "proposed", By: "them"},
 			{At: ago(-6*24*time.Hour - 4*time.Hour), Version: 2, What: "lapsed", By: "time", Due: true}, {At: both2ms("2027-05-01T00:00:00Z"), Version: 1, What: "ends", By: "time", Due: true},
 		}
-		v.Reminders = []agreement.Reminder{{Engagement: v.ID, Kind: agreement.RemindReview, At: v.Versions[0].ReviewEnds}, {Engagement: v.ID, Kind: agreement.RemindInterim, At: both2ms("2026-11-05T23:59:59Z"), About: "month-end-close-summary"},
-			{Engagement: v.ID, Kind: agreement.RemindDeemed, At: both2ms("2026-11-13T00:00:00Z"), About: "task 0197-a3"}}
+		v.Reminders = []agreement.Reminder{{Engagement: v.ID, Kind: agreement.RemindInterim, At: both2ms("2026-11-05T23:59:59Z"), About: "month-end-close-summary"},
+			{Engagement: v.ID, Kind: agreement.RemindReview, At: v.Versions[0].ReviewEnds}, {Engagement: v.ID, Kind: agreement.RemindDeemed, At: both2ms("2026-11-13T00:00:00Z"), About: "task 0197-a3"}}
 		v.ToClose = []agreement.GrantToClose{{Grant: sow.Grant{Name: "receipts", Access: "read", Standing: true}}}
 		v.Records = []agreement.RecordView{
 			{SHA256: strings.Repeat("a1", 32), Kind: agreement.RecordQuote, At: ago(50 * time.Hour), Verified: false, Claimed: "Granite.books@stonework.example"},
