@@ -121,6 +121,7 @@ func TestRehomedClient(t *testing.T) {
 	if v.Versions[0].Seats.Agreed() || !slices.Contains(v.Waiting, agreement.WaitComplete) || w.moveOf(v, "complete", v.Digest).Blocked != "handle_rehomed" {
 		t.Fatalf("%+v", v.Row)
 	}
+	w.pinKey(ourAgent, "stranger/x") // whose handle it is stands in the pin
 	if err := w.owner.ConfirmHandle(context.Background(), v.ID, "gable@gable.example", ourAgent); err != nil {
 		t.Fatal(err)
 	}
@@ -179,5 +180,38 @@ func TestManyFindings(t *testing.T) {
 	answer, got := a.submit(approvals.SoWAsk{RequestID: "r", Document: []byte(`{"sow":"v1","version":1,"inputs":[` + strings.Repeat(`{},`, 2000) + `{}]}`)})
 	if got.Code != agreement.CodeNotUnderstood || len(answer.Result) > 64<<10 || !strings.Contains(string(answer.Result), `"findings_left_out":`) {
 		t.Errorf("%s, %d bytes", got.Code, len(answer.Result))
+	}
+}
+
+// TestSignedDuringACeremony: that both have signed is in the log, also where the other side's signature came while the owner was asked.
+func TestSignedDuringACeremony(t *testing.T) {
+	w := newWorld(t)
+	b := w.browse()
+	w.create()
+	w.enrol()
+	ctx := context.Background()
+	if err := w.owner.SetDeployment(ctx, "", &everything); err != nil {
+		t.Fatal(err)
+	}
+	offer := w.brought(offerOf(t).Raw())
+	w.pinKey(orreryAgent, "owner/inkwell")
+	v := w.formSoW(offer.Engagement, offer.Digest, w.clock.Now()-1000)
+	b.set(func(b *browser) { b.waits = make(chan struct{}) })
+	done := make(chan approvals.Outcome, 1)
+	go func() {
+		out, err := w.owner.SignSoW(ctx, approvals.Signing{Engagement: v.ID, Digest: v.Digest, Move: "countersign"})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- out
+	}()
+	w.until(approvals.CeremonyNoBrowser)
+	w.brought(signAs(t, w.document(v.ID, v.Digest), sow.Provider, "owner/inkwell").Raw())
+	b.set(func(b *browser) { close(b.waits) })
+	if out := <-done; out.Code != approvals.OutcomeDone {
+		t.Fatalf("%+v", out)
+	}
+	if n := w.entries("sow.noted"); n != 1 || w.engagement(v.ID).State != sow.Active {
+		t.Errorf("%d notes, it is %s", n, w.engagement(v.ID).State)
 	}
 }

@@ -299,9 +299,12 @@ func (d *Desk) sealing(h *held, ask Signing) (*sealing, string, error) {
 	return s, "", nil
 }
 
-// signedNow lets the list and who waits know.
+// signedNow lets the list and who waits know, and notes what the other side signed while the owner was asked.
 func (d *Desk) signedNow(h *held, digest string) error {
 	if err := d.relist(h.ID); err != nil {
+		return err
+	}
+	if err := d.followDocument(h.ID, digest); err != nil {
 		return err
 	}
 	if of, _, ok := h.Formed(); ok {

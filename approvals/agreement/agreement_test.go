@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"vault/approvals/agreement"
@@ -527,5 +528,19 @@ func TestSilence(t *testing.T) {
 				t.Errorf("%v, want %v", reminded, want)
 			}
 		})
+	}
+}
+
+// TestCrowded: a document of more values than a person is shown is not signed.
+func TestCrowded(t *testing.T) {
+	now := at(t, "2026-12-01T00:00:00Z")
+	for n, want := range map[int]string{10: "", sow.MaxLeaves: agreement.CodePageTooLong} {
+		d := sample(t, "amendment-v2-proposal", `"examples": {`, `"x": [0`+strings.Repeat(",0", n)+`], "examples": {`)
+		d = signed(t, bare(t, d), sow.Provider, provider)
+		h := judged(t, agreement.Rows{Copies: copies(now-hour, agreed(t), d)}, knowing(t, now))
+		code, _ := h.Barred(h.By(d.Digest()), journal.MoveApprove)
+		if (code == agreement.CodePageTooLong) != (want != "") {
+			t.Errorf("%d values more: %q", n, code)
+		}
 	}
 }

@@ -22,6 +22,7 @@ const (
 	CodeNotUnderstood = "not_understood"
 	CodeTooLong       = "too_long"
 	CodeNoEngagement  = "no_engagement"  // it belongs to no engagement that is known here
+	CodePageTooLong   = "page_too_long"  // it has more values than a person is shown (sow.MaxLeaves)
 	CodeTooLate       = "already_agreed" // both owners had signed what it would take back
 )
 

@@ -133,6 +133,8 @@ func (h *Held) Barred(x *Document, move string) (code, detail string) {
 	switch {
 	case v.Conflict:
 		return journal.CodeVersionConflict, ""
+	case !x.Doc.Readable():
+		return CodePageTooLong, ""
 	case x.Closed != "":
 		return CodeNotOpen, ""
 	case v.Outcome == "lapsed":

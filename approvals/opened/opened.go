@@ -29,7 +29,7 @@ type Agreement struct {
 }
 
 // Read reads the version with a digest (64 lower-case hex digits), or with "" the one that [Choose] picks. It blocks on the
-// disk. The error is an [approvals.Refusal] "gone" where there is none, a [keys.Error] "changed" where a copy is another
+// disk. The error is an [approvals.Refusal] "gone" where there is none, "page_too_long" where it has more values than a page is made of, a [keys.Error] "changed" where a copy is another
 // document than the view says, or what reading gave.
 func Read(from Copies, v agreement.View, digest string) (Agreement, error) {
 	out := Agreement{View: v}
@@ -44,6 +44,10 @@ func Read(from Copies, v agreement.View, digest string) (Agreement, error) {
 	var err error
 	if out.Doc, err = document(from, v.ID, out.Version); err != nil {
 		return out, err
+	}
+	if !out.Doc.Readable() {
+		return out, &approvals.Refusal{Code: agreement.CodePageTooLong, Message: "The document has more than 65,536 values. No page is made of it, and nothing of it is signed.",
+			Remedy: "Ask the other side for a document that a person can read."}
 	}
 	if i := inForce(v); i >= 0 && v.Versions[i].Version < out.Version.Version {
 		if out.Before, err = document(from, v.ID, v.Versions[i]); err != nil {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"vault/approvals"
@@ -332,5 +333,20 @@ func TestRuntimes(t *testing.T) {
 	}
 	if v := reflect.ValueOf(d); v.NumField() != len(opened.Runtimes) {
 		t.Errorf("%d rows for %d claims", len(opened.Runtimes), v.NumField())
+	}
+}
+
+// TestCrowdedPage: of a document of more values than a person is shown no page is made.
+func TestCrowdedPage(t *testing.T) {
+	k := kept{}
+	raw := []byte(`{"a":[0` + strings.Repeat(",0", sow.MaxLeaves) + `]}`)
+	doc, err := sow.Parse(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := agreement.View{Versions: []agreement.VersionView{{Version: 1, Digest: doc.Digest(), Copies: []agreement.CopyView{k.add(raw)}}}}
+	_, err = opened.Read(k, v, doc.Digest())
+	if r := (*approvals.Refusal)(nil); !errors.As(err, &r) || r.Code != agreement.CodePageTooLong || r.Remedy == "" {
+		t.Errorf("%v", err)
 	}
 }

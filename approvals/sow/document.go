@@ -76,6 +76,34 @@ func wieldy(v jcs.Value, path int, left *int) bool {
 	return true
 }
 
+// MaxLeaves bounds the values of a document that a person is shown: one of 1 MiB can have half a million, of which nobody reads a page, and to
+// lay it out takes seconds and most of a gigabyte.
+const MaxLeaves = 1 << 16
+
+// Readable says whether a person is shown the document: it has at most MaxLeaves values. What is not shown is not signed.
+func (d *Document) Readable() bool {
+	left := MaxLeaves
+	return len(d.raw) <= MaxLeaves || few(d.v, &left)
+}
+
+func few(v jcs.Value, left *int) bool {
+	if v.Len() == 0 {
+		*left--
+		return *left >= 0
+	}
+	for m := range v.Members() {
+		if !few(m.Value, left) {
+			return false
+		}
+	}
+	for _, x := range v.Items() {
+		if !few(x, left) {
+			return false
+		}
+	}
+	return true
+}
+
 // Read parses and validates: findings for bytes that are no document too, with
 // the code not_i_json, not_a_document or document_too_large, and then no
 // document.

@@ -36,3 +36,16 @@ func TestUnwieldy(t *testing.T) {
 		})
 	}
 }
+
+// TestReadable: a document of more values than a person is shown is read, and is not one to be signed.
+func TestReadable(t *testing.T) {
+	for n, want := range map[int]bool{1: true, sow.MaxLeaves: true, sow.MaxLeaves + 1: false, 500_000: false} {
+		d, err := sow.Parse([]byte(`{"a":[0` + strings.Repeat(",0", n-1) + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d.Readable() != want {
+			t.Errorf("%d values: %v", n, !want)
+		}
+	}
+}

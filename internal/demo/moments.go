@@ -63,6 +63,7 @@ type reply struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Pending string `json:"pending"`
+	Outcome string `json:"outcome"` // of an agreement
 	Asks    []struct {
 		ID       string `json:"id"`
 		Line     string `json:"line"`
@@ -101,6 +102,10 @@ func (h *host) call(tool string, arguments any) (reply, error) {
 		}
 		if r.Pending == "" || len(r.Asks) > 0 {
 			return r, nil
+		}
+		if tool == "submit_sow" {
+			arguments = map[string]any{"request": r.Pending}
+			continue
 		}
 		tool, arguments = "await_moment", map[string]any{"moment": r.Pending}
 	}
@@ -148,8 +153,8 @@ func present(e *moment.Envelope, actions string) map[string]any {
 	return args
 }
 
-// moments are the decisions that an agent lays before the owner.
-func (t *tour) moments() error {
+// hosted starts an agent's host and does with it what is to be done.
+func (t *tour) hosted(steps ...func(*host) error) error {
 	cmd := t.bed.Command(t.ctx, t.vault, "mcp", "--name", traveller, "--session", "trip")
 	cmd.Stdout = nil // it is the client's
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "tour", Version: "1"}, nil).Connect(t.ctx, &sdk.CommandTransport{Command: cmd}, nil)
@@ -157,11 +162,16 @@ func (t *tour) moments() error {
 		return err
 	}
 	h := &host{session, t.ctx}
-	if err = t.decisions(h); err == nil {
-		err = t.confirmations(h)
+	for _, step := range steps {
+		if err = step(h); err != nil {
+			break
+		}
 	}
 	return errors.Join(err, h.Close())
 }
+
+// moments are the decisions that an agent lays before the owner, and what comes after them.
+func (t *tour) moments() error { return t.hosted(t.decisions, t.confirmations, t.agreements) }
 
 func (t *tour) decisions(h *host) error {
 	if err := t.press(rail, "Inbox", main1, "Decided today"); err != nil {

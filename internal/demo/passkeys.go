@@ -33,10 +33,10 @@ func (h hands) take(first bool) error {
 
 // confirmations are what an owner does with passkeys, and what a stranger can check of it.
 func (t *tour) confirmations(h *host) error {
+	var in hands
 	if err := t.openBrowser(); err != nil {
 		return err
 	}
-	var in hands
 	for _, step := range []func() error{
 		func() error { return t.enrolFirst(&in) },
 		func() error { return t.enrolSecond(&in) },
@@ -78,9 +78,12 @@ func (t *tour) browserDir() string { return filepath.Join(t.bed.Dir, "browser") 
 var overMain = image.Pt(700, 400)
 
 // scroll turns the wheel over the main window until a text is seen.
-func (t *tour) scroll(text string) (image.Rectangle, error) {
+func (t *tour) scroll(text string) (image.Rectangle, error) { return t.scrollIn(main1, overMain, text) }
+
+// scrollIn turns the wheel at a place of a window until a text is seen.
+func (t *tour) scrollIn(in image.Rectangle, over image.Point, text string) (image.Rectangle, error) {
 	for range 60 {
-		found, err := t.look(main1, text)
+		found, err := t.look(in, text)
 		if err != nil || len(found) > 0 {
 			return append(found, image.Rectangle{})[0], err
 		}
@@ -88,7 +91,7 @@ func (t *tour) scroll(text string) (image.Rectangle, error) {
 		if err != nil {
 			return image.Rectangle{}, err
 		}
-		if err := t.screen.Wheel(t.ctx, overMain, 3); err != nil {
+		if err := t.screen.Wheel(t.ctx, over, 6); err != nil {
 			return image.Rectangle{}, err
 		}
 		if _, err := t.within(again, func() (bool, error) {
@@ -98,7 +101,7 @@ func (t *tour) scroll(text string) (image.Rectangle, error) {
 			return image.Rectangle{}, err
 		}
 	}
-	return t.see(main1, text)
+	return t.see(in, text)
 }
 
 // enrolling goes from the button in Settings to the digits of the new passkey, and takes it for the owner's.
@@ -324,10 +327,7 @@ func (t *tour) giveAway() error {
 	if err := t.press(main1, "Export the receipt", main1, "The receipt was exported"); err != nil {
 		return err
 	}
-	if err := errors.Join(t.press(rail, "Settings", main1, "Recovery words"), t.press(main1, "Export…", main1, "Export the owner card"),
-		t.press(main1, "Export the owner card", main1, "Confirm: Export the owner card"),
-		t.press(main1, "Confirm: Export the owner card", main1, "Confirm the export of the owner card with your passkey"),
-		t.browser.Confirm(), t.picture(main1, "The owner card was exported", "card")); err != nil {
+	if err := t.exportCard(); err != nil {
 		return err
 	}
 	dir := filepath.Join(t.bed.Dir, "stranger")
@@ -338,8 +338,7 @@ func (t *tour) giveAway() error {
 	if err != nil || len(receipts) == 0 { // a button that was pressed twice has written two
 		return fmt.Errorf("no receipt was exported (%v)", err)
 	}
-	if err := errors.Join(os.Rename(receipts[0], filepath.Join(dir, "answer.json")),
-		os.Rename(filepath.Join(t.bed.Home, "vault-owner-card.json"), filepath.Join(dir, "card.json"))); err != nil {
+	if err := errors.Join(os.Rename(receipts[0], filepath.Join(dir, "answer.json")), os.WriteFile(filepath.Join(dir, "card.json"), t.card, 0o600)); err != nil {
 		return err
 	}
 	if err := errors.Join(t.verify(dir, []string{"--card", "card.json"}, 0, "Verified against your pin."),
@@ -348,6 +347,19 @@ func (t *tour) giveAway() error {
 	}
 	t.tell("A stranger with the receipt and the owner card, and no vault: verified (status 0). With the receipt alone: status 3.")
 	return t.changeADigit(dir)
+}
+
+// exportCard exports the owner card, and keeps what is in it.
+func (t *tour) exportCard() error {
+	if err := errors.Join(t.press(rail, "Settings", main1, "Recovery words"), t.press(main1, "Export…", main1, "Export the owner card"),
+		t.press(main1, "Export the owner card", main1, "Confirm: Export the owner card"),
+		t.press(main1, "Confirm: Export the owner card", main1, "Confirm the export of the owner card with your passkey"),
+		t.browser.Confirm(), t.picture(main1, "The owner card was exported", "card")); err != nil {
+		return err
+	}
+	var err error
+	t.card, err = os.ReadFile(filepath.Join(t.bed.Home, "vault-owner-card.json"))
+	return err
 }
 
 // changeADigit changes the receipt, and reads which line of the verification fails.

@@ -29,15 +29,17 @@ type tour struct {
 	browser           *chromium.Browser
 	shots, told       int
 	keyring           bool
+	card              []byte // the owner card, once it was exported
 }
 
 // The screen, with room for the main window, a second one beside it, and the browser.
 var (
-	size   = image.Pt(2920, 1000)
+	size   = image.Pt(3080, 1000)
 	main1  = image.Rect(0, 0, 1180, 1000)
 	rail   = image.Rect(0, 0, 209, 1000)
 	beside = image.Rect(1190, 0, 2110, 1000)
-	page1  = image.Rect(2120, 0, 2920, 1000)
+	paper  = image.Rect(1190, 0, 2270, 1000) // where a contract's window is
+	page1  = image.Rect(2280, 0, 3080, 1000)
 	aside  = image.Pt(1185, 990)
 )
 
@@ -225,18 +227,21 @@ func (t *tour) within(d time.Duration, met func() (bool, error)) (bool, error) {
 
 func middle(r image.Rectangle) image.Point { return r.Min.Add(r.Max).Div(2) }
 
-// bring puts a second window beside the main one and waits until a text stands in it. A
+// bring puts a second window beside the main one and waits until a text stands in it.
+func (t *tour) bring(title, text string) error { return t.bringTo(beside, title, text) }
+
+// bringTo puts a window into a part of the screen and waits until a text stands in it. A
 // window that is just being made may move once more by itself, and one that is just
 // ending may be found and not moved any more, so it is looked for again.
-func (t *tour) bring(title, text string) error {
+func (t *tour) bringTo(in image.Rectangle, title, text string) error {
 	return t.until("“"+text+"” in a second window", func() (bool, error) {
-		found, err := t.look(beside, text)
+		found, err := t.look(in, text)
 		if len(found) > 0 || err != nil {
 			return err == nil, err
 		}
 		ids, err := t.screen.Windows(t.ctx, title)
 		for _, id := range ids {
-			_ = t.screen.Place(t.ctx, id, beside.Min)
+			_ = t.screen.Place(t.ctx, id, in.Min)
 		}
 		return false, err
 	})

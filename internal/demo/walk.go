@@ -27,8 +27,12 @@ const (
 )
 
 // walk is the tour.
-func (t *tour) walk() error {
-	for _, step := range []func() error{t.create, t.readDomain, t.pair, t.signOnce, t.grant, t.useGrant, t.activity, t.delegates, t.moments, t.lock} {
+func (t *tour) walk(only bool) error {
+	steps := []func() error{t.create, t.readDomain, t.pair, t.signOnce, t.grant, t.useGrant, t.activity, t.delegates, t.moments, t.lock}
+	if only {
+		steps = []func() error{t.create, t.onlyAgreements}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
@@ -196,11 +200,14 @@ func (t *tour) confirm(confirm, came, name string) error {
 	return t.shot(name + "-done")
 }
 
-// closeSheet leaves the sheet by Escape, which never decides anything.
-func (t *tour) closeSheet() error {
+// closeSheet leaves the sheet.
+func (t *tour) closeSheet() error { return t.leave(request) }
+
+// leave closes a window by Escape, which never decides anything.
+func (t *tour) leave(title string) error {
 	for {
 		// The browser may have the keyboard.
-		ids, err := t.screen.Windows(t.ctx, request)
+		ids, err := t.screen.Windows(t.ctx, title)
 		if err != nil {
 			return err
 		}
@@ -211,7 +218,7 @@ func (t *tour) closeSheet() error {
 			return err
 		}
 		gone, err := t.within(again, func() (bool, error) {
-			ids, err := t.screen.Windows(t.ctx, request)
+			ids, err := t.screen.Windows(t.ctx, title)
 			return len(ids) == 0, err
 		})
 		if gone || err != nil {
@@ -326,7 +333,12 @@ func (t *tour) verify(dir string, args []string, status int, last string) error 
 
 // verifies is verify, and gives the names of the lines that are not ok.
 func (t *tour) verifies(dir string, args []string, status int, last string) (wrong []string, err error) {
-	cmd := exec.CommandContext(t.ctx, t.vault, append(append([]string{"verify"}, args...), "answer.json")...)
+	return t.checks(dir, append(append([]string{"verify"}, args...), "answer.json"), status, last)
+}
+
+// checks runs the program in a folder with no vault in reach, and gives the names of the lines that are not ok.
+func (t *tour) checks(dir string, args []string, status int, last string) (wrong []string, err error) {
+	cmd := exec.CommandContext(t.ctx, t.vault, args...)
 	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=" + t.bed.Env("PATH")}
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
@@ -335,7 +347,7 @@ func (t *tour) verifies(dir string, args []string, status int, last string) (wro
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if got := cmd.ProcessState.ExitCode(); got != status || lines[len(lines)-1] != last {
-		return nil, fmt.Errorf("vault verify ended with %d, want %d:\n%s", got, status, out)
+		return nil, fmt.Errorf("vault %s ended with %d, want %d:\n%s", args[0], got, status, out)
 	}
 	for _, l := range lines {
 		if rest, ok := strings.CutPrefix(l, "NOT OK "); ok {

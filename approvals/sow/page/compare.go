@@ -300,7 +300,7 @@ func name(path string) []Span {
 		}
 		if key, end, ok := quotedKey(rest); ok {
 			out := join(own(h.label+", "), outside(key))
-			if end != "" {
+			if end != "" && end != ".per_task" { // the value says so
 				out = join(out, own(": "), code(strings.TrimPrefix(end, ".")))
 			}
 			return out
