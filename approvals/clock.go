@@ -38,6 +38,12 @@ func (d deadline) passed(c Clock) bool {
 	return c.Now() > d.wall || d.id != "" && d.id == c.BootID() && c.Boot() > d.boot
 }
 
+// longPassed says whether the deadline lies more than ms behind by both clocks: what is done for good because of it must
+// not hang on a wall clock that jumped ahead. What is known of another boot is not enough.
+func (d deadline) longPassed(c Clock, ms int64) bool {
+	return d.wall != 0 && c.Now()-ms > d.wall && d.id == c.BootID() && c.Boot()-ms > d.boot
+}
+
 // left is how many milliseconds remain, at least 0.
 func (d deadline) left(c Clock) int64 {
 	ms := d.wall - c.Now()

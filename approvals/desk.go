@@ -154,7 +154,8 @@ type Desk struct {
 	turn       int64                 // counts what was refused as suspended
 	before     oldUses
 	records    map[string]*mintedRecord // of mints, by mint; bounded
-	expireNext int64                    // wall clock
+	chart      mintChart                // that was asked for last
+	expireNext int64                    // boot-time clock: when delegates are ended that are long over
 	names      []mintName               // to be written with what is written next
 }
 
@@ -186,6 +187,7 @@ func New(ctx context.Context, o Options) (*Desk, error) {
 	close(d.gate)
 	d.seed = maphash.MakeSeed()
 	d.requestsDue.Store(true)
+	d.expireNext = d.clock.Boot() + expireEveryMS
 	var err error
 	if d.exists, err = o.Launcher.Exists(); err != nil {
 		return nil, fmt.Errorf("look for a vault: %w", err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -102,32 +103,65 @@ func (c *conversation) MintDelegates(context.Context) (json.RawMessage, error) {
 		State      DelegateState      `json:"state"`
 	}
 	d := c.d
-	views, rows := []DelegateView{}, map[string]*delegateRow{}
-	d.mu.Lock()
-	for hash, x := range d.led.delegates {
-		if f := x.fields; f.BotPolicy != envelope.BotSet || slices.ContainsFunc(f.AllowedBotAddresses, func(a string) bool { return strings.EqualFold(a, proof.Address) }) {
-			views, rows[hash] = append(views, d.delegateView(x)), x
-		}
-	}
-	d.mu.Unlock()
-	slices.SortFunc(views, func(a, b DelegateView) int { return cmp.Or(cmp.Compare(a.hope(), b.hope()), newestDelegate(a, b)) })
 	list := []row{}
 	room := maxToldBytes
-	for _, v := range views[:min(len(views), maxTold)] {
-		x := rows[v.Hash] // what is read of it never changes
+	told := d.toldTo(proof.Address)
+	d.mu.Lock()
+	for _, x := range told {
 		size := len(x.raw) + 512
 		if size > room {
 			continue // one that is too long hides none of the others
 		}
 		room -= size
+		v := d.delegateView(x)
 		list = append(list, row{v.BoundsHeld, x.raw, v.Hash, minted.LegitimacyOf(x.fields.Legitimacy), v.MintsLeft, v.State})
 	}
+	d.mu.Unlock()
 	return mustJSON(map[string]any{"delegates": list}), nil
 }
 
+// toldTo are the delegates under which a bot may ask, as many as one answer may tell of. There can be very many: what does
+// not change is looked at without the desk's lock.
+func (d *Desk) toldTo(bot string) []*delegateRow {
+	type ranked struct {
+		row  *delegateRow
+		hope int
+		at   int64
+	}
+	d.mu.Lock()
+	all := slices.Collect(maps.Values(d.led.delegates))
+	d.mu.Unlock()
+	rank := make([]ranked, 0, len(all))
+	for _, x := range all {
+		if f := &x.fields; f.BotPolicy != envelope.BotSet || slices.ContainsFunc(f.AllowedBotAddresses, func(a string) bool { return strings.EqualFold(a, bot) }) {
+			rank = append(rank, ranked{row: x, at: x.at})
+		}
+	}
+	d.mu.Lock()
+	for i, r := range rank {
+		st, state := d.delegateState(r.row)
+		rank[i].hope = state.hope()
+		if state != DelegateSuspended {
+			rank[i].at = st.MadeAt
+		}
+	}
+	d.mu.Unlock()
+	slices.SortFunc(rank, func(a, b ranked) int {
+		if c := cmp.Or(a.hope-b.hope, cmp.Compare(b.at, a.at)); c != 0 {
+			return c
+		}
+		return strings.Compare(a.row.hash, b.row.hash)
+	})
+	told := make([]*delegateRow, 0, maxTold)
+	for _, r := range rank[:min(len(rank), maxTold)] {
+		told = append(told, r.row)
+	}
+	return told
+}
+
 // hope is 0 where a bot may be given something, now or later; 1 where only its owner can change that; 2 where nothing can.
-func (v DelegateView) hope() int {
-	switch v.State {
+func (s DelegateState) hope() int {
+	switch s {
 	case DelegateEnded, DelegateExpired:
 		return 2
 	case DelegateSuspended:

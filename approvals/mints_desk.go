@@ -26,9 +26,12 @@ const (
 
 	maxMintRecords = 4096
 	maxBoundTexts  = 64 // of a list that a refusal names
-	// expiredMS is how long after its end a delegate is ended in the log, so that its mints need not be remembered. A clock that
-	// jumped forward for a while ends nothing for good.
+	// expiredMS is how long after its end, by both clocks, a delegate is ended in the log, so that its mints need not be
+	// remembered. A wall clock that jumped forward for a while ends nothing for good.
 	expiredMS = 7 * 24 * 60 * 60 * 1000
+	// expireEveryMS is how often that is looked at, and how long the desk runs before the first look: a wall clock that is
+	// wrong when the computer starts has been set by then.
+	expireEveryMS = 60 * 60 * 1000
 	// expireAtOnce is how many are ended in one go.
 	expireAtOnce = 16
 	maxGiven     = 1<<53 - 1     // of the sum of what its keys were given, which is for looking at
@@ -715,13 +718,12 @@ func usedFits(row store.Request, b journal.MintedSigned, e journal.Entry) bool {
 // expireDelegates ends delegates that are past their end for long, so that their mints need not be remembered.
 func (d *Desk) expireDelegates() {
 	d.mu.Lock()
-	now := d.clock.Now()
+	now := d.clock.Boot()
 	var over []string
 	if d.keys != nil && now >= d.expireNext {
-		d.expireNext = now + 60*60*1000
+		d.expireNext = now + expireEveryMS
 		for hash, row := range d.led.delegates {
-			end := row.fields.Window.NotAfter
-			if st, ok := d.led.state.Delegate(hash); ok && st.Ended == "" && end.Set && now > end.N+expiredMS {
+			if st, ok := d.led.state.Delegate(hash); ok && st.Ended == "" && row.end.longPassed(d.clock, expiredMS) {
 				over = append(over, hash)
 			}
 		}
@@ -736,7 +738,7 @@ func (d *Desk) expireDelegates() {
 		if d.do(d.takeOp(journal.KindDelegateEnded, journal.DelegateEnded{Delegate: hash, Reason: "expired"}, nil)) != nil {
 			// What cannot be written now is tried again within the hour.
 			d.mu.Lock()
-			d.expireNext = now + 60*60*1000
+			d.expireNext = now + expireEveryMS
 			d.mu.Unlock()
 			return
 		}

@@ -3,9 +3,11 @@ package approvals_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,6 +269,117 @@ func TestDelegateTimes(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestClockAheadEndsNothingForGood: a wall clock that says that a delegate is long over puts no end into the log, unless
+// the boot-time clock says so too.
+func TestClockAheadEndsNothingForGood(t *testing.T) {
+	ctx := context.Background()
+	ahead := (30 * 24 * time.Hour).Milliseconds()
+	for name, wrong := range map[string]func(t *testing.T, w *world){
+		"while the desk ran": func(_ *testing.T, w *world) {
+			w.clock.wall.Add(ahead)
+			w.clock.pass(2 * time.Hour)
+		},
+		"while it ran, and was locked and opened": func(t *testing.T, w *world) {
+			w.clock.wall.Add(ahead)
+			if err := w.owner.Lock(ctx, "asked"); err != nil {
+				t.Fatal(err)
+			}
+			w.clock.pass(2 * time.Hour)
+			w.unlock()
+		},
+		"before it was started": func(_ *testing.T, w *world) {
+			w.stop()
+			w.clock.wall.Add(ahead)
+			w.start()
+			w.unlock()
+			w.clock.pass(30 * time.Minute)
+		},
+		"the boot-time clock alone": func(_ *testing.T, w *world) { w.clock.boot.Add(ahead) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, b := mintWorld(t)
+			raw := w.issue(w.form(b))
+			wrong(t, w)
+			w.owner.Touch()
+			w.desk.Tick(ctx)
+			if v := w.delegate(hashOf(t, raw)); v.State != approvals.DelegateExpired {
+				t.Errorf("while the clock is wrong: %s", v.State)
+			}
+			if n := w.entries("delegate.ended"); n != 0 {
+				t.Errorf("%d were ended", n)
+			}
+		})
+	}
+	t.Run("and set right", func(t *testing.T) {
+		w, b := mintWorld(t)
+		raw := w.issue(w.form(b))
+		w.clock.wall.Add(ahead)
+		w.clock.pass(2 * time.Hour)
+		w.owner.Touch()
+		w.desk.Tick(ctx)
+		w.clock.wall.Add(-ahead)
+		if _, err := b.mint(b.request(t, raw, "n", nil)); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestMintUsesGoOn: what is counted on from the last time is what is counted anew.
+func TestMintUsesGoOn(t *testing.T) {
+	const hour = 3600_000
+	w, b := mintWorld(t)
+	raw, beside := w.issue(w.form(b)), w.issue(w.form(b))
+	want := func(mints, uses int64) {
+		t.Helper()
+		on, err := w.owner.MintUses(hashOf(t, raw), 0, hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m, u int64
+		for _, s := range on {
+			m, u = m+s.Mints, u+s.Uses
+		}
+		if m != mints || u != uses {
+			t.Errorf("%d mints and %d uses, want %d and %d", m, u, mints, uses)
+		}
+		w.stop()
+		w.start()
+		w.unlock()
+		b.connect()
+		b.prove()
+		if anew, err := w.owner.MintUses(hashOf(t, raw), 0, hour); err != nil || !slices.Equal(on, anew) {
+			t.Errorf("%v counted on, %v anew, %v", on, anew, err)
+		}
+	}
+	want(0, 0)
+	var got mintAnswer
+	for i := range 3 {
+		var err error
+		if got, err = b.mint(b.request(t, raw, fmt.Sprint(i), nil)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.mint(b.request(t, beside, fmt.Sprint("beside ", i), nil)); err != nil {
+			t.Fatal(err)
+		}
+		if steps, err := w.owner.MintUses(hashOf(t, raw), 0, hour); err != nil || len(steps) != i+1 || steps[i].Mints != 1 {
+			t.Errorf("%v, %v", steps, err)
+		}
+		w.clock.pass(time.Hour)
+	}
+	if _, err := b.use("u", got.Mint, []byte(mintPayload)); err != nil {
+		t.Error(err)
+	}
+	want(3, 1)
+	if _, err := b.use("v", got.Mint, []byte(mintPayload)); err != nil {
+		t.Error(err)
+	}
+	// Another delegate is counted for itself, and the first one again.
+	if steps, err := w.owner.MintUses(hashOf(t, beside), 0, 24*hour); err != nil || len(steps) != 1 || steps[0].Mints != 3 || steps[0].Uses != 0 {
+		t.Errorf("%v, %v", steps, err)
+	}
+	want(3, 2)
 }
 
 // suspended wants a delegate of before to give nothing until it is admitted, and then the mints that the owner says.

@@ -1,6 +1,7 @@
 package approvals
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/hex"
@@ -41,36 +42,47 @@ func (d *Desk) delegateView(row *delegateRow) DelegateView {
 	now := d.clock.Now()
 	out := DelegateView{
 		Hash: row.hash, DelegateID: row.parsed.ID(), Bounds: d.boundsView(row.fields, row.parsed.IssuerAddress()), Origin: row.origin, MadeAt: row.at,
-		LastUse: row.lastUse, Warnings: append(slices.Clip(row.shape), bounds.Span(row.fields.Window, now)...), State: DelegateSuspended,
+		LastUse: row.lastUse, Warnings: append(slices.Clip(row.shape), bounds.Span(row.fields.Window, now)...),
 	}
 	domain := row.fields.DomainHash
 	out.BoundsHeld, out.ExportedAt = d.boundsHeld(domain), d.led.state.Exported(domain)
-	st, ok := d.led.state.Delegate(row.hash)
-	if !ok || row.body == nil {
+	st, state := d.delegateState(row)
+	if out.State = state; state == DelegateSuspended {
 		return out
 	}
 	out.MadeAt, out.WhileAway, out.Name = st.MadeAt, row.permit.WhileAway, row.permit.Name
 	out.Mints, out.Minted, out.Uses = st.Mints, int64(st.Minted), int64(st.Uses)
-	w := row.fields.Window
-	switch {
-	case st.Ended == "expired" || st.Ended == "" && row.end.passed(d.clock):
-		out.State = DelegateExpired
-	case st.Ended != "":
-		out.State, out.Ended = DelegateEnded, st.Ended
-	case st.Paused:
-		out.State = DelegatePaused
-	case w.NotBefore.Set && now < w.NotBefore.N:
-		out.State = DelegateNotYet
-	case out.Minted >= out.Mints:
-		out.State = DelegateSpent
+	switch state {
+	case DelegateEnded:
+		out.Ended = st.Ended
+	case DelegateExpired:
 	default:
-		out.State = DelegateActive
-	}
-	if out.State != DelegateEnded && out.State != DelegateExpired {
 		out.MintsLeft = out.Mints - out.Minted
 		out.UsesLeft = max(0, row.given-out.Uses)
 	}
 	return out
+}
+
+// delegateState is what may be done under a delegate now, and what the log shows of it unless it is suspended; the caller
+// holds mu.
+func (d *Desk) delegateState(row *delegateRow) (journal.DelegateState, DelegateState) {
+	st, ok := d.led.state.Delegate(row.hash)
+	w := row.fields.Window
+	switch {
+	case !ok || row.body == nil:
+		return st, DelegateSuspended
+	case st.Ended == "expired" || st.Ended == "" && row.end.passed(d.clock):
+		return st, DelegateExpired
+	case st.Ended != "":
+		return st, DelegateEnded
+	case st.Paused:
+		return st, DelegatePaused
+	case w.NotBefore.Set && d.clock.Now() < w.NotBefore.N:
+		return st, DelegateNotYet
+	case int64(st.Minted) >= st.Mints:
+		return st, DelegateSpent
+	}
+	return st, DelegateActive
 }
 
 // boundsView is what a delegate lets bots have; the caller holds mu. Its lists are shared and are not to be changed.
@@ -389,9 +401,7 @@ func (v ownerView) RevokeDelegate(_ context.Context, hash string) ([]MintView, e
 			return nil, refuse(CodeMintsUnread)
 		}
 		for _, row := range page {
-			d.mu.Lock()
 			m, now := d.mintView(row), d.clock.Now()
-			d.mu.Unlock()
 			if m.Used < m.MaxUses && (m.NotAfter == nil || now <= *m.NotAfter) {
 				m.Live = m.NotBefore == nil || now >= *m.NotBefore
 				out = append(out, m)
@@ -446,15 +456,16 @@ func (v ownerView) Mints(f MintFilter) ([]MintView, error) {
 	}
 	out := make([]MintView, 0, len(rows))
 	for _, row := range rows {
-		d.mu.Lock() // for each: the requests are read there
 		out = append(out, d.mintView(row))
-		d.mu.Unlock()
 	}
 	return out, nil
 }
 
-// mintView is a mint as the owner sees it; the caller holds mu.
+// mintView is a mint as the owner sees it. The caller does not hold mu: there may be many, and their requests are read.
 func (d *Desk) mintView(row store.Mint) MintView {
+	q := d.readRequest(row)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	out := MintView{
 		Mint: row.Mint, Delegate: row.Delegate, Seq: row.Seq, At: row.At, Bot: row.Bot, Client: row.Client,
 		Used: row.Used, LastUse: row.LastUse, Address: row.Address, MaxUses: row.MaxUses,
@@ -462,8 +473,7 @@ func (d *Desk) mintView(row store.Mint) MintView {
 	if c, ok := d.led.state.Client(row.Client); ok {
 		out.Agent = c.Name
 	}
-	q, err := envelope.ParseMintRequest(row.Request)
-	if err != nil || q.Hash() != row.Mint {
+	if q == nil {
 		return out // edited; nothing of it is used
 	}
 	f := q.Fields()
@@ -478,6 +488,21 @@ func (d *Desk) mintView(row store.Mint) MintView {
 			out.Used < out.MaxUses && (out.NotBefore == nil || now >= *out.NotBefore) && (out.NotAfter == nil || now <= *out.NotAfter)
 	}
 	return out
+}
+
+// readRequest reads the request of a mint, or gives nil where it is not the one that was minted.
+func (d *Desk) readRequest(row store.Mint) *envelope.MintRequest {
+	d.mu.Lock()
+	known := d.records[row.Mint]
+	d.mu.Unlock()
+	if known != nil && bytes.Equal(known.row.Request, row.Request) {
+		return known.request
+	}
+	q, err := envelope.ParseMintRequest(row.Request)
+	if err != nil || q.Hash() != row.Mint {
+		return nil
+	}
+	return q
 }
 
 // MintRecord implements [MintOwner].
@@ -525,15 +550,57 @@ func (v ownerView) MintUses(delegate string, since, stepMS int64) ([]MintUse, er
 	if stepMS < 1 {
 		return nil, refuseWith(CodeMalformed, "a step is at least one millisecond")
 	}
-	steps, err := d.db().MintSteps(delegate, since, stepMS)
-	if err != nil {
-		return nil, asRefusal(err)
+	d.mu.Lock()
+	c := d.chart
+	now := mintChart{instance: d.led.state.Instance(), delegate: delegate, since: since, step: stepMS, through: d.led.state.Seq()}
+	d.mu.Unlock()
+	if !c.leadsTo(now) {
+		c = mintChart{}
 	}
-	out := make([]MintUse, 0, len(steps))
-	for _, s := range steps {
+	if c.through < now.through {
+		steps, err := d.db().MintSteps(delegate, since, stepMS, c.through, now.through)
+		if err != nil {
+			return nil, asRefusal(err)
+		}
+		now.steps = c.with(steps)
+		d.mu.Lock()
+		d.chart = now
+		d.mu.Unlock()
+		c = now
+	}
+	out := make([]MintUse, 0, len(c.steps))
+	for _, s := range c.steps {
 		out = append(out, MintUse{From: s.From, Mints: s.Mints, Uses: s.Uses})
 	}
 	return out, nil
+}
+
+// mintChart is what was counted of one delegate up to an entry: a surface asks for it again with each change, and only
+// what came after is read then.
+type mintChart struct {
+	instance, delegate string
+	since, step        int64
+	through            uint64
+	steps              []store.MintStep // not changed any more
+}
+
+// leadsTo says whether what was counted is part of what is asked for now.
+func (c mintChart) leadsTo(now mintChart) bool {
+	return c.instance == now.instance && c.delegate == now.delegate && c.since == now.since && c.step == now.step && c.through <= now.through
+}
+
+// with are the steps with more added to them.
+func (c mintChart) with(more []store.MintStep) []store.MintStep {
+	out := slices.Clone(c.steps)
+	for _, m := range more {
+		i, found := slices.BinarySearchFunc(out, m.From, func(s store.MintStep, from int64) int { return cmp.Compare(s.From, from) })
+		if !found {
+			out = slices.Insert(out, i, store.MintStep{From: m.From})
+		}
+		out[i].Mints += m.Mints
+		out[i].Uses += m.Uses
+	}
+	return out[:min(len(out), store.MaxMintSteps)]
 }
 
 // DelegateBytes implements [MintOwner].

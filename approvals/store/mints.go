@@ -100,11 +100,15 @@ type MintStep struct {
 	Mints, Uses int64
 }
 
-// MintSteps counts by spans of that length (milliseconds) from an instant on, oldest first; spans with nothing are left out.
-func (s *Store) MintSteps(delegate string, since, span int64) ([]MintStep, error) {
+// MaxMintSteps is how many steps are counted at most.
+const MaxMintSteps = 4096
+
+// MintSteps counts by spans of that length (milliseconds) from an instant on, oldest first, in the entries behind one and
+// up to another; spans with nothing are left out.
+func (s *Store) MintSteps(delegate string, since, span int64, after, through uint64) ([]MintStep, error) {
 	return rows(s, "SELECT at - at % ? AS start, SUM(kind = 'capability.minted'), SUM(kind = 'minted.signed') FROM entries"+
-		" WHERE kind IN ('capability.minted', 'minted.signed') AND tag = ? AND at >= ? GROUP BY start ORDER BY start LIMIT 4096",
-		[]any{span, delegate, since}, func(r *sql.Rows, m *MintStep) error {
+		" WHERE kind IN ('capability.minted', 'minted.signed') AND tag = ? AND at >= ? AND seq > ? AND seq <= ? GROUP BY start ORDER BY start LIMIT ?",
+		[]any{span, delegate, since, int64(after), int64(through), MaxMintSteps}, func(r *sql.Rows, m *MintStep) error {
 			return r.Scan(&m.From, &m.Mints, &m.Uses)
 		})
 }

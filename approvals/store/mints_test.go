@@ -101,15 +101,18 @@ func TestMintSteps(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.MintSteps("d1", 6, 10)
+	got, err := s.MintSteps("d1", 6, 10, 0, 6)
 	if want := []MintStep{{0, 0, 1}, {10, 0, 1}, {30, 0, 1}}; err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if got, err := s.MintSteps("d1", 0, 10); err != nil || len(got) != 3 || got[0] != (MintStep{0, 1, 1}) {
+	if got, err := s.MintSteps("d1", 0, 10, 0, 6); err != nil || len(got) != 3 || got[0] != (MintStep{0, 1, 1}) {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if got, err := s.MintSteps("d1", 0, 10, 1, 3); err != nil || fmt.Sprint(got) != fmt.Sprint([]MintStep{{0, 0, 1}, {10, 0, 1}}) {
+		t.Errorf("of some entries: %+v, %v", got, err)
+	}
 	var plan string
-	if err := s.conn.QueryRowContext(t.Context(), "EXPLAIN QUERY PLAN SELECT count(*) FROM entries WHERE kind IN ('capability.minted', 'minted.signed') AND tag = ? AND at >= ?", "d1", 0).
+	if err := s.conn.QueryRowContext(t.Context(), "EXPLAIN QUERY PLAN SELECT count(*) FROM entries WHERE kind IN ('capability.minted', 'minted.signed') AND tag = ? AND at >= ? AND seq > ? AND seq <= ?", "d1", 0, 0, 100).
 		Scan(new(int), new(int), new(int), &plan); err != nil || !bytes.Contains([]byte(plan), []byte("entries_minted")) {
 		t.Errorf("a chart reads the whole log: %s, %v", plan, err)
 	}

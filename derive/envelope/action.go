@@ -120,7 +120,7 @@ func newActionEnvelope(domainID, domainHash string, f ActionFields) (*ActionEnve
 // assemble writes fields as they are and reads them back, so that what is
 // built passes every rule of what is received.
 func assemble(domainID, domainHash string, f ActionFields) (*ActionEnvelope, error) {
-	canonical, err := jcs.Marshal(map[string]any{
+	v, err := jcs.ValueOf(map[string]any{
 		"type": TypeActionEnvelope, "version": 1,
 		"agentId":     f.AgentID,
 		"domain":      map[string]any{"domainId": domainID, "domainHash": domainHash},
@@ -131,10 +131,6 @@ func assemble(domainID, domainHash string, f ActionFields) (*ActionEnvelope, err
 		"decayPolicy": map[string]any{"mode": f.Mode},
 		"limits":      map[string]any{"maxUses": f.MaxUses, "enforcement": "external"},
 	}, jcs.AgentEnvelope)
-	if err != nil {
-		return nil, err
-	}
-	v, err := jcs.Parse(canonical, jcs.AgentEnvelope)
 	if err != nil {
 		return nil, err
 	}

@@ -129,11 +129,20 @@ func Canonical(raw []byte, p Profile) ([]byte, error) {
 // slices become [] and nil maps {}. Besides *Error it returns the errors of
 // the JSON encoder.
 func Marshal(v any, p Profile) ([]byte, error) {
+	out, err := ValueOf(v, p)
+	if err != nil {
+		return nil, err
+	}
+	return out.Canonical(), nil
+}
+
+// ValueOf is Marshal without the writing: members stand in no particular order.
+func ValueOf(v any, p Profile) (Value, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("encode json: %w", err)
+		return Value{}, fmt.Errorf("encode json: %w", err)
 	}
-	return Canonical(raw, p)
+	return Parse(raw, p)
 }
 
 // decoders keeps the lists in which a decoder looks for names that appear twice: to make them anew is what reading a
