@@ -487,7 +487,9 @@ func importedWords(got agreement.Imported) *banner {
 		}
 	}
 	more := "Nothing was signed."
-	if errors > 0 {
+	if errors > 0 && got.Kind != agreement.RecordSoW {
+		more = plural(int64(errors), "thing is", "things are") + " wrong with it, and said beside it. " + more
+	} else if errors > 0 {
 		more = plural(int64(errors), "finding bars", "findings bar") + " signing. " + more
 	} else if warnings > 0 {
 		more = plural(int64(warnings), "finding is", "findings are") + " to be read first. " + more

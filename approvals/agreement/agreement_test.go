@@ -247,6 +247,29 @@ func TestIgnoredRecords(t *testing.T) {
 	}
 }
 
+// TestInForceSince: a version that both have signed after its start is in force from then on, and not before.
+func TestInForceSince(t *testing.T) {
+	start, now := at(t, "2026-10-01T00:00:00Z"), at(t, "2026-11-01T00:00:00Z")
+	for name, c := range map[string]struct {
+		moves []store.SoWMove
+		since int64
+	}{
+		"signed before":        {[]store.SoWMove{{At: start - day, Version: 1, What: "agreed"}}, start},
+		"signed after":         {[]store.SoWMove{{At: start + day, Version: 1, What: "agreed"}}, start + day},
+		"a change approved":    {[]store.SoWMove{{At: start + day, Version: 1, What: "approved"}}, start + day},
+		"of another version":   {[]store.SoWMove{{At: start + day, Version: 2, What: "agreed"}}, start},
+		"something else of it": {[]store.SoWMove{{At: start + day, Version: 1, What: "disputed"}}, start},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := judged(t, agreement.Rows{Copies: copies(1000, agreed(t)), Moves: c.moves}, knowing(t, now))
+			i := slices.IndexFunc(h.View.Timeline, func(m agreement.Moved) bool { return m.What == "active" })
+			if i < 0 || h.View.Timeline[i].At != c.since {
+				t.Errorf("the timeline is %+v", h.View.Timeline)
+			}
+		})
+	}
+}
+
 // TestConflict: other bytes under one version are a conflict until the owner has said which counts.
 func TestConflict(t *testing.T) {
 	now := at(t, "2026-12-01T00:00:00Z")

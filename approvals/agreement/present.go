@@ -167,6 +167,11 @@ func (h *Held) timeline() {
 	}
 	if h.InForce != nil {
 		start, end, started, ended := h.InForce.Doc.Term()
+		for _, m := range h.moves { // what was agreed after its start is in force from then on
+			if m.Version == h.InForce.View.Version && (m.What == "agreed" || m.What == "approved") {
+				start = max(start, m.At)
+			}
+		}
 		if started {
 			h.View.Timeline = append(h.View.Timeline, Moved{At: start, Version: h.InForce.View.Version, State: sow.Active, What: "active", By: "time", Due: start > h.Now})
 		}
