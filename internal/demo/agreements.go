@@ -27,6 +27,7 @@ const (
 	whyDenied  = "The price goes up by half, and nobody asked for credit notes."
 	pageEnd    = "Scroll to the end of the page once; then you can confirm."
 	bundleName = "vault-engagement.json"
+	ourRow     = "you pay" // on the row of the list that is about what was formed
 	unsaid     = "No speed was agreed."
 	unsaidOf   = "work outside the term" // of the runtimes: its pill is off
 )
@@ -538,7 +539,7 @@ func (t *tour) verifyEngagement(d *dealing) error {
 			return err
 		}
 	}
-	raw, err := t.bundle("A settlement does not add up")
+	raw, err := t.bundle(ourRow)
 	if err != nil {
 		return err
 	}
@@ -582,7 +583,7 @@ func (t *tour) terminate(*dealing) error {
 		t.picture(paper, "You ended the engagement", "end-done"), t.closeContract()); err != nil {
 		return err
 	}
-	if err := errors.Join(t.press(rail, "Engagements", main1, "Bring in a document"), t.press(main1, "A settlement does not add up", main1, "Export the bundle"),
+	if err := errors.Join(t.press(rail, "Engagements", main1, "Bring in a document"), t.press(main1, ourRow, main1, "Export the bundle"),
 		t.picture(main1, "The notice ends, and with it the engagement", "end-notice")); err != nil {
 		return err
 	}
