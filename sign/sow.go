@@ -11,6 +11,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
+	"vault/approvals/sow/units"
 	"vault/derive"
 	"vault/derive/confirm"
 	"vault/derive/envelope"
@@ -637,7 +638,7 @@ func (s *Signer) sowSays(e journal.Entry, a keys.Act) ([]string, error) {
 		case f.Kind == sow.Termination:
 			out = append(out, "End an agreement for convenience, with its notice.")
 		default:
-			out = append(out, "Open a dispute.", fmt.Sprintf("Amount: %d %s, in the smallest unit", f.Disputed.Amount, quoted(f.Disputed.Currency)))
+			out = append(out, "Open a dispute.", "Amount: "+amount(f.Disputed.Amount, f.Disputed.Currency, ""))
 			for _, c := range f.Cites[:min(len(f.Cites), 16)] {
 				out = append(out, "About: "+quoted(c))
 			}
@@ -661,7 +662,7 @@ func (s *Signer) sowSays(e journal.Entry, a keys.Act) ([]string, error) {
 		}
 		out = append(out, "Let "+s.clientWords(b.Client)+" form agreements under one offer, without asking you.",
 			fmt.Sprintf("At most %d times, until %s.", p.Times, when(p.NotAfter)),
-			fmt.Sprintf("Each for at most %d %s%s, in the smallest unit.", p.MaxCommitted, quoted(p.Currency), period(d)),
+			"Each for at most "+amount(p.MaxCommitted, p.Currency, period(d))+".",
 			"As: "+quoted(p.Owner)+", agent "+quoted(p.Agent))
 		out = append(out, sowLines(d, b.Role, p.Seat, p.Key, p.ProviderKey)...)
 	}
@@ -702,8 +703,17 @@ func priceLine(d *sow.Document) string {
 	case !c.Set:
 		return "Price: per task in " + quoted(p.Currency) + ", without a bound."
 	default:
-		return fmt.Sprintf("Price: at most %d %s%s, in the smallest unit.", c.N, quoted(p.Currency), period(d))
+		return "Price: at most " + amount(c.N, p.Currency, period(d)) + "."
 	}
+}
+
+// amount is a sum as the vault's window writes it, and as the document does.
+func amount(n int64, currency, period string) string {
+	scale, known := units.Of(currency)
+	if !known || scale == 0 {
+		return fmt.Sprintf("%d %s%s, in the smallest unit", n, quoted(currency), period)
+	}
+	return fmt.Sprintf("%s %s%s; in the document %d of the smallest unit", units.Decimal(n, scale), quoted(currency), period, n)
 }
 
 // period is what a bound of the price is for: a ceiling is for each month (5.5.1), a cap for all of it.

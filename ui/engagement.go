@@ -15,6 +15,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
 	"vault/approvals/sow/page/pdf"
+	"vault/approvals/sow/units"
 	"vault/ui/hostile"
 	"vault/ui/look"
 	"vault/ui/parts"
@@ -108,7 +109,7 @@ func (p *engagementsPage) waiting(u *UI, v *agreement.View) (out []fyne.CanvasOb
 	}
 	for _, x := range v.Versions {
 		if x.Conflict && waits(v, agreement.WaitConflict) {
-			out = append(out, parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, "Version "+page.Number(x.Version)+", sha256 "+short(x.Digest)+". "+u.broughtBy(x)+".")),
+			out = append(out, parts.Row(8, parts.Grow(look.Text(look.Small, look.Ink2, "Version "+units.Number(x.Version)+", sha256 "+short(x.Digest)+". "+u.broughtBy(x)+".")),
 				u.button(parts.Plain, "", "This one counts", func() {
 					u.run("", func(ctx context.Context) error { return u.owner.SettleConflict(ctx, v.ID, x.Digest) }, func(error) { p.reload(u, true) })
 				}).Small()), parts.Space(0, 8))
@@ -221,7 +222,7 @@ func (p *engagementsPage) timeline(u *UI, v *agreement.View) fyne.CanvasObject {
 		}
 		what := opened.MovedWords(m)
 		if m.Version > 0 {
-			what += ", version " + page.Number(m.Version)
+			what += ", version " + units.Number(m.Version)
 		}
 		by := map[string]string{"us": "by you", "them": "by them", "time": ""}[m.By]
 		if by == "" && m.By != "" && m.By != "time" {
@@ -304,7 +305,7 @@ func timeMark(kind parts.Progress, first, last bool) fyne.CanvasObject {
 func (p *engagementsPage) versions(u *UI, v *agreement.View) fyne.CanvasObject {
 	var rows []fyne.CanvasObject
 	for _, x := range v.Versions {
-		what := "Version " + page.Number(x.Version)
+		what := "Version " + units.Number(x.Version)
 		if x.InForce {
 			what += ", in force"
 		}

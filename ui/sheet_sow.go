@@ -15,6 +15,7 @@ import (
 	"vault/approvals/opened"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
+	"vault/approvals/sow/units"
 	"vault/ui/hostile"
 	"vault/ui/look"
 	"vault/ui/parts"
@@ -221,7 +222,7 @@ func (c *contract) title() string {
 		if c.version.ProposedBy != "" && c.version.ProposedBy == c.view.Role {
 			by = "You propose"
 		}
-		return by + " version " + page.Number(c.version.Version)
+		return by + " version " + units.Number(c.version.Version)
 	}
 	return c.page.Title
 }
@@ -233,12 +234,12 @@ var sowID = regexp.MustCompile(`^sow_[0-9a-z]{1,32}$`)
 func (c *contract) band() fyne.CanvasObject {
 	facts := strings.Join(c.page.Status, " ")
 	print := short(c.version.Digest)
-	caption := "version " + page.Number(c.version.Version)
+	caption := "version " + units.Number(c.version.Version)
 	if sowID.MatchString(c.view.SoW) {
 		caption = c.view.SoW + ", " + caption
 	}
 	if c.compare != nil {
-		facts = fmt.Sprintf("Version %s stays in force until it is decided.", page.Number(c.compare.InForce))
+		facts = fmt.Sprintf("Version %s stays in force until it is decided.", units.Number(c.compare.InForce))
 		if end := c.version.ReviewEnds; end > 0 && c.version.Outcome == "" {
 			facts += " Unanswered, the proposal lapses on " + day(c.u.at(end)) + c.in(end) + "."
 		}
@@ -622,7 +623,7 @@ func (c *contract) drawComparison() *drawn {
 			if i == 0 {
 				grade := look.Text(look.CaptionM, look.Ink3, "Grade")
 				grade.Align = fyne.TextAlignTrailing
-				cells[2], cells[4] = look.Text(look.CaptionM, look.Ink3, "Version "+page.Number(cmp.InForce)+", in force"), look.Text(look.CaptionM, look.Ink3, "Version "+page.Number(cmp.Proposed)+", proposed")
+				cells[2], cells[4] = look.Text(look.CaptionM, look.Ink3, "Version "+units.Number(cmp.InForce)+", in force"), look.Text(look.CaptionM, look.Ink3, "Version "+units.Number(cmp.Proposed)+", proposed")
 				cells[5], cells[6] = look.Text(look.CaptionM, look.Ink3, "For you"), grade
 			}
 			return parts.Pad(14, 0, 6, 0, parts.Cells(8, widths, cells...))

@@ -16,6 +16,7 @@ import (
 	"vault/approvals/plain"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
+	"vault/approvals/sow/units"
 	"vault/ui/hostile"
 	"vault/ui/look"
 	"vault/ui/parts"
@@ -136,7 +137,7 @@ func reasonOf(a *parts.Area) (string, string) {
 func (c *contract) begin(move string) *step {
 	s := c.newStep()
 	s.move = move
-	v := page.Number(c.version.Version)
+	v := units.Number(c.version.Version)
 	switch move {
 	case "answer", "deny":
 		c.answerAmendment(s, v)
@@ -190,7 +191,7 @@ func (c *contract) answerAmendment(s *step, v string) {
 	reason, counter := c.typed(2), c.typed(2)
 	old := ""
 	if c.compare != nil {
-		old = page.Number(c.compare.InForce)
+		old = units.Number(c.compare.InForce)
 	}
 	n := 0
 	if c.compare != nil {
@@ -430,7 +431,7 @@ func (c *contract) disputing(s *step) {
 	price, faults := c.doc.Price()
 	amount, reason := c.line("", "Amount", 24), c.typed(2)
 	value := func() (int64, bool) {
-		n, ok := page.ParseAmount(amount.Text, price.Currency)
+		n, ok := units.Parse(amount.Text, price.Currency)
 		return n, ok && faults.OK() && n > 0
 	}
 	n := 0
@@ -482,7 +483,7 @@ func (c *contract) allowing(s *step) {
 	limit, times, until := c.line("", "", 24), c.line("1", "", 4), c.line(c.u.opts.Now().UTC().AddDate(0, 0, 30).Format(untilForm), "", 30)
 	owner, agent := c.line("", "Your name, as the contract is to say it", 120), c.line("", "Your agent’s key, U…", 56)
 	if most := price.Committed(); most.Set {
-		limit.SetText(page.Plain(most.N, price.Currency))
+		limit.SetText(units.Plain(most.N, price.Currency))
 	}
 	n := 0
 	for _, client := range c.u.state.Clients {
@@ -491,7 +492,7 @@ func (c *contract) allowing(s *step) {
 		}
 		n++
 		p := func() (agreement.Preauthorisation, string) {
-			max, ok := page.ParseAmount(limit.Text, price.Currency)
+			max, ok := units.Parse(limit.Text, price.Currency)
 			count, err := strconv.ParseInt(strings.TrimSpace(times.Text), 10, 64)
 			end, err2 := time.Parse(untilForm, strings.TrimSpace(until.Text))
 			out := agreement.Preauthorisation{Offer: c.view.ID, Digest: c.version.Digest, Seat: c.view.Seat.Index, Client: client.ID,

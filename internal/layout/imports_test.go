@@ -77,6 +77,7 @@ var table = []row{
 	{folder: "approvals/sow/draft", may: of(leaves, "approvals/sow", "approvals/sow/money", "approvals/sow/span"), desk: true},
 	{folder: "approvals/sow/money", desk: true},
 	{folder: "approvals/sow/span", desk: true},
+	{folder: "approvals/sow/units", desk: true},
 	{folder: "approvals/sow/page/...", may: of(leaves, "approvals/sow/...", "assets"), desk: true},
 	{folder: "approvals/permit", may: of(leaves, strict, "derive/envelope", "derive/confirm"), desk: true},
 	{folder: "approvals/facts", may: of(leaves, strict, "derive/envelope", "derive/confirm", "approvals/permit", "approvals/moment", "approvals/sow", "approvals/journal"), desk: true},

@@ -3,6 +3,7 @@ package page
 import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/money"
+	"vault/approvals/sow/units"
 	"vault/derive/jcs"
 )
 
@@ -282,7 +283,7 @@ func (w *walker) scheduleLine(c *Clause, l at) {
 	if u := l.get("unit"); u.there() {
 		more = join(more, own("; labelled "), u.text())
 		if m, ok := leadingNumber(u.v.Text()); ok && m != n {
-			more, warn = join(more, ownf(". The label says %s; the price counts %s.", Number(m), Number(n))), true
+			more, warn = join(more, ownf(". The label says %s; the price counts %s.", units.Number(m), units.Number(n))), true
 		}
 	}
 	if pt := l.get("pass_through"); pt.there() {
@@ -519,7 +520,7 @@ func (w *walker) revisions() {
 	c.fact("revisions.window", "Asked for within", inc.get("window_days"), func(a at) []Span { return a.count("day", "days") }, span1("of the finished task"))
 	flat := func(key string, name []Span, p at) {
 		cur := currencyOf(p.get("currency").v.Text())
-		cur.scale, cur.known = micro, true
+		cur.scale, cur.known = units.Micro, true
 		if cur.code == "" {
 			cur.known = false
 		}

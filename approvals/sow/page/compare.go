@@ -9,6 +9,7 @@ import (
 	"vault/approvals/sow"
 	"vault/approvals/sow/money"
 	"vault/approvals/sow/span"
+	"vault/approvals/sow/units"
 	"vault/derive/jcs"
 )
 
@@ -353,7 +354,7 @@ func (k *comparer) value(path string, v jcs.Value, side int) []Span {
 			}
 			return out
 		case "amount_micro":
-			return own(Decimal(n, micro))
+			return own(units.Decimal(n, units.Micro))
 		case "max_days", "window_days", "review_window_days", "deemed_accepted_after_days", "independence_days", "deadline_days":
 			return own(plural(n, "day", "days"))
 		case "convenience_notice_hours":
@@ -361,7 +362,7 @@ func (k *comparer) value(path string, v jcs.Value, side int) []Span {
 		case "term_months":
 			return own(plural(n, "month", "months"))
 		}
-		return own(Number(n))
+		return own(units.Number(n))
 	}
 	switch last {
 	case "starts_at", "ends_at", "due", "expires_at", "approved_at":
@@ -419,7 +420,7 @@ func (k *comparer) effect(d *Difference, ch sow.Change) {
 			d.Effect, d.Warn = "in another currency", true
 		}
 	case num && last == "amount_micro":
-		more(true, Decimal(max(a-b, b-a), micro)+word(" more", " less"))
+		more(true, units.Decimal(max(a-b, b-a), units.Micro)+word(" more", " less"))
 	case strings.HasPrefix(ch.Path, "price."):
 		switch d.Sign {
 		case Added:
@@ -497,7 +498,7 @@ func (k *comparer) effect(d *Difference, ch sow.Change) {
 	case d.Sign == Removed:
 		d.Effect = "no longer stated"
 	case num && (last == "per_hour" || last == "per_day" || last == "count"):
-		d.Effect = Number(max(a-b, b-a)) + word(" more", " fewer")
+		d.Effect = units.Number(max(a-b, b-a)) + word(" more", " fewer")
 	default:
 		d.Effect = "changes"
 	}
@@ -581,7 +582,7 @@ func (k *comparer) grade(path string) *Grade {
 }
 
 func (k *comparer) consequences(changes []sow.Change) (out []string) {
-	was, now := Number(k.old.Version()), Number(k.new.Version())
+	was, now := units.Number(k.old.Version()), units.Number(k.new.Version())
 	out = append(out, fmt.Sprintf("Work admitted under version %s stays priced and recorded under version %s.", was, was))
 	from, faultsA := k.old.Price()
 	to, faultsB := k.new.Price()
@@ -609,7 +610,7 @@ func (k *comparer) consequences(changes []sow.Change) (out []string) {
 // Text is the comparison for a terminal or a plain file.
 func (c *Comparison) Text() string {
 	w := &writer{}
-	w.line(fmt.Sprintf("Version %s beside version %s", Number(c.Proposed), Number(c.InForce)))
+	w.line(fmt.Sprintf("Version %s beside version %s", units.Number(c.Proposed), units.Number(c.InForce)))
 	w.line(String(c.ID))
 	if c.Digest != "" {
 		w.line("sha256 " + c.InForceDigest + " → " + c.Digest)

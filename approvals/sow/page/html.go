@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"vault/approvals/plain"
+	"vault/approvals/sow/units"
 )
 
 // style is the whole look of an exported page; it fetches nothing.
@@ -82,7 +83,7 @@ func (h *htm) begin(title string, id []Span, version int64, digest string) {
 	h.put(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">` + "\n")
 	h.put(`<meta name="viewport" content="width=device-width"><title>` + esc(title) + "</title>\n<style>" + style + "</style></head>\n<body><table class=\"whole\">\n")
 	// The foot of a table stands on every page that is printed.
-	h.put(fmt.Sprintf("<tfoot><tr><td><div class=\"foot c\">%s, version %s · sha256 %s</div></td></tr></tfoot>\n<tbody><tr><td><main>\n", spans(id), Number(version), esc(digest)))
+	h.put(fmt.Sprintf("<tfoot><tr><td><div class=\"foot c\">%s, version %s · sha256 %s</div></td></tr></tfoot>\n<tbody><tr><td><main>\n", spans(id), units.Number(version), esc(digest)))
 }
 
 // fromOutside says how the words of the document are told from the vault's.
@@ -98,10 +99,10 @@ func (h *htm) end() string {
 // version and digest stand on every page that is printed.
 func (p *Page) HTML() string {
 	h := &htm{}
-	h.begin("Agent SoW document, version "+Number(p.Version), p.ID, p.Version, p.Digest)
+	h.begin("Agent SoW document, version "+units.Number(p.Version), p.ID, p.Version, p.Digest)
 	h.put("<h1>" + esc(p.Title) + "</h1>\n")
 	h.put(`<div class="q">` + esc(strings.Join(p.Status, " ")) + "</div>\n")
-	h.put(fmt.Sprintf("<div class=\"c\">%s, version %s<br>sha256 of the signed bytes <span class=\"k\">%s</span></div>\n", spans(p.ID), Number(p.Version), esc(p.Digest)))
+	h.put(fmt.Sprintf("<div class=\"c\">%s, version %s<br>sha256 of the signed bytes <span class=\"k\">%s</span></div>\n", spans(p.ID), units.Number(p.Version), esc(p.Digest)))
 	h.put(`<div class="parties">`)
 	for _, part := range p.Parties {
 		h.put(`<div class="box"><div class="c">` + esc(part.Heading()) + "</div>")
@@ -220,11 +221,11 @@ func (h *htm) row(r Row) {
 // HTML is the comparison as one file, as [Page.HTML] is.
 func (c *Comparison) HTML() string {
 	h := &htm{}
-	h.begin(fmt.Sprintf("Agent SoW comparison, version %s and %s", Number(c.InForce), Number(c.Proposed)), c.ID, c.Proposed, c.Digest)
+	h.begin(fmt.Sprintf("Agent SoW comparison, version %s and %s", units.Number(c.InForce), units.Number(c.Proposed)), c.ID, c.Proposed, c.Digest)
 	h.put("<h1>" + esc(c.Head()) + "</h1>\n")
-	h.put(fmt.Sprintf(`<div class="c">%s<br>version %s, sha256 %s<br>version %s, sha256 %s</div>`, spans(c.ID), Number(c.InForce), esc(c.InForceDigest), Number(c.Proposed), esc(c.Digest)))
+	h.put(fmt.Sprintf(`<div class="c">%s<br>version %s, sha256 %s<br>version %s, sha256 %s</div>`, spans(c.ID), units.Number(c.InForce), esc(c.InForceDigest), units.Number(c.Proposed), esc(c.Digest)))
 	for _, g := range c.Groups {
-		h.put(fmt.Sprintf("<table class=\"cmp\"><tr><th></th><th>%s</th><th>Version %s, in force</th><th>Version %s, proposed</th><th>For you</th><th>Grade</th></tr>\n", esc(g.Title), Number(c.InForce), Number(c.Proposed)))
+		h.put(fmt.Sprintf("<table class=\"cmp\"><tr><th></th><th>%s</th><th>Version %s, in force</th><th>Version %s, proposed</th><th>For you</th><th>Grade</th></tr>\n", esc(g.Title), units.Number(c.InForce), units.Number(c.Proposed)))
 		for _, d := range g.Lines {
 			class := "q"
 			if d.Warn {

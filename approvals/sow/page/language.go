@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"vault/approvals/sow"
+	"vault/approvals/sow/units"
 	"vault/assets"
 )
 
@@ -72,7 +73,7 @@ func stated(a at) []Span {
 	}
 	s := leaf(a.v)
 	if n, ok := a.v.Int(); ok {
-		s = own(Number(n))
+		s = own(units.Number(n))
 	}
 	for i := range s {
 		s[i].Code = s[i].Outside

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vault/approvals/sow"
+	"vault/approvals/sow/units"
 	"vault/derive/jcs"
 )
 
@@ -232,7 +233,7 @@ func (w *walker) status(p *Page) {
 			p.Title = strings.Replace(p.Title, "An offer,", "An offer to one party,", 1)
 		}
 	case sow.AmendmentProposed:
-		p.Title = fmt.Sprintf("Version %s is proposed", Number(w.d.Version()))
+		p.Title = fmt.Sprintf("Version %s is proposed", units.Number(w.d.Version()))
 	case sow.Agreed:
 		p.Title = "Agreed, not yet in force"
 	case sow.Active:
@@ -270,7 +271,7 @@ func (w *walker) status(p *Page) {
 	}
 	switch {
 	case w.f.State == sow.AmendmentProposed && w.f.InForce > 0:
-		say(fmt.Sprintf("Version %s stays in force.", Number(w.f.InForce)))
+		say(fmt.Sprintf("Version %s stays in force.", units.Number(w.f.InForce)))
 	case !seats.Agreed():
 		say("It has no force.")
 	}

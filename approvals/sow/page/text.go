@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+	"vault/approvals/sow/units"
 )
 
 // textWidth is where lines of ours are broken, in characters.
@@ -81,7 +82,7 @@ func wrap(s string, room int) (out []string) {
 func (p *Page) Text() string {
 	w := &writer{}
 	w.line(p.Title)
-	w.line(String(p.ID) + ", version " + Number(p.Version))
+	w.line(String(p.ID) + ", version " + units.Number(p.Version))
 	if p.Digest != "" {
 		w.line("sha256 of the signed bytes " + p.Digest)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"vault/approvals/sow"
+	"vault/approvals/sow/units"
 	"vault/derive/jcs"
 )
 
@@ -110,7 +111,7 @@ func (a at) number() []Span {
 	if !ok {
 		return raw(a.v)
 	}
-	return own(Number(n))
+	return own(units.Number(n))
 }
 
 // amount is a stated amount without its currency.
@@ -276,7 +277,7 @@ func (c *Clause) list(key, name string, a at) {
 		return
 	}
 	for i, e := range a.items() {
-		r := Row{Path: e.path, Name: own(fmt.Sprintf("%s, %s", name, Number(int64(i+1)))), Value: e.text()}
+		r := Row{Path: e.path, Name: own(fmt.Sprintf("%s, %s", name, units.Number(int64(i+1)))), Value: e.text()}
 		c.Rows = append(c.Rows, r)
 		a.w.say(key, &c.Rows[len(c.Rows)-1])
 	}

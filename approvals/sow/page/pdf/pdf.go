@@ -19,6 +19,7 @@ import (
 	"vault/approvals/plain"
 	"vault/approvals/sow"
 	"vault/approvals/sow/page"
+	"vault/approvals/sow/units"
 	"vault/assets"
 )
 
@@ -96,7 +97,7 @@ func newFile(title string, id []page.Span, version int64, digest string) (*file,
 		}
 		f.faces[x.family] = face{x.family, font}
 	}
-	f.foot = append(f.spans(caption, id), run{", version " + page.Number(version) + " · sha256 " + digest, caption})
+	f.foot = append(f.spans(caption, id), run{", version " + units.Number(version) + " · sha256 " + digest, caption})
 	f.newPage()
 	return f, nil
 }
@@ -514,11 +515,11 @@ func Comparison(c *page.Comparison) ([]byte, error) {
 	}
 	f.text(f.own(style{"bold", 15, ink}, c.Head()))
 	f.y += 6
-	f.text(f.own(caption, fmt.Sprintf("version %s, sha256 %s\nversion %s, sha256 %s", page.Number(c.InForce), c.InForceDigest, page.Number(c.Proposed), c.Digest)))
+	f.text(f.own(caption, fmt.Sprintf("version %s, sha256 %s\nversion %s, sha256 %s", units.Number(c.InForce), c.InForceDigest, units.Number(c.Proposed), c.Digest)))
 	for _, g := range c.Groups {
 		f.title(g.Title, nil)
 		a, b, d, e := left+120, left+265, left+375, right-68
-		f.block(f.cell(a, b-8, f.own(caption, "Version "+page.Number(c.InForce)+", in force")), f.cell(b, d-8, f.own(caption, "Version "+page.Number(c.Proposed)+", proposed")), f.cell(d, e-6, f.own(caption, "For you")))
+		f.block(f.cell(a, b-8, f.own(caption, "Version "+units.Number(c.InForce)+", in force")), f.cell(b, d-8, f.own(caption, "Version "+units.Number(c.Proposed)+", proposed")), f.cell(d, e-6, f.own(caption, "For you")))
 		for _, l := range g.Lines {
 			eff := quiet
 			if l.Warn {

@@ -12,6 +12,7 @@ import (
 	"vault/approvals/plain"
 	"vault/approvals/sow"
 	reading "vault/approvals/sow/page"
+	"vault/approvals/sow/units"
 )
 
 // agreementCommands are those of agreements. What can be done with one is asked below its page.
@@ -315,7 +316,7 @@ func (s *Surface) dispute(ctx context.Context, o opened.Agreement, _ agreement.M
 	if err != nil {
 		return err
 	}
-	amount, ok := reading.ParseAmount(line, price.Currency)
+	amount, ok := units.Parse(line, price.Currency)
 	if !ok || !faults.OK() || amount <= 0 {
 		return s.undecided("That is no amount.")
 	}

@@ -12,6 +12,7 @@ import (
 	"vault/approvals/plain"
 	"vault/approvals/sow"
 	reading "vault/approvals/sow/page"
+	"vault/approvals/sow/units"
 )
 
 // instant is how an instant is typed.
@@ -152,13 +153,13 @@ func (s *Surface) preauthorise(ctx context.Context, o opened.Agreement, m agreem
 	price, _ := o.Doc.Price()
 	preset := ""
 	if most := price.Committed(); most.Set {
-		preset = reading.Plain(most.N, price.Currency)
+		preset = units.Plain(most.N, price.Currency)
 	}
 	line, err := s.ask(ctx, "Commits to at most, each time, in "+plain.TerminalLine(price.Currency), preset)
 	if err != nil {
 		return err
 	}
-	if ask.MaxCommitted, ok = reading.ParseAmount(line, price.Currency); !ok {
+	if ask.MaxCommitted, ok = units.Parse(line, price.Currency); !ok {
 		return s.undecided("That is no amount; one is typed as 12.50.")
 	}
 	if ask.Times, err = s.number(ctx, "How many times [1]: ", 1, approvals.MaxPreauthorised); err != nil {
