@@ -243,6 +243,9 @@ func TestIgnoredRecords(t *testing.T) {
 			if notice != (c.counts && c.record.Kind == string(agreement.RecordTermination)) {
 				t.Errorf("a notice runs: %v", notice)
 			}
+			if _, end, _, _ := d.Term(); (h.View.EndsAt < end) != notice {
+				t.Errorf("it ends at %d, and its term at %d", h.View.EndsAt, end)
+			}
 		})
 	}
 }

@@ -25,6 +25,9 @@ func (h *Held) present() {
 		r.Arrangement, r.Committed, r.Currency = p.Arrangement, p.Committed(), p.Currency
 	}
 	r.StartsAt, r.EndsAt, _, _ = main.Doc.Term()
+	if h.ended > 0 && (r.EndsAt == 0 || h.ended < r.EndsAt) {
+		r.EndsAt = h.ended
+	}
 	first := newest.View.Copies[0]
 	for _, x := range h.Docs {
 		for _, c := range x.View.Copies {

@@ -65,7 +65,7 @@ type Row struct {
 	Arrangement        money.Arrangement
 	Committed          money.Opt // at most, in the smallest unit of Currency; not set: unbounded
 	Currency           string    // hostile text
-	StartsAt, EndsAt   int64     // 0: not stated
+	StartsAt, EndsAt   int64     // of the term, the end no later than a termination's; 0: not stated
 	At                 int64     // of the last change
 	Waiting            []Waiting // what waits for the owner; empty: nothing
 	Conflict, Rehomed  bool

@@ -35,7 +35,7 @@ var Records = map[agreement.RecordKind]string{
 var movedWords = map[string]string{
 	"imported": "It was brought in", "drafted": "It was drafted", "signed": "Signed", "countersigned": "Countersigned", "agreed": "Agreed: both signatures are there",
 	"active": "In force", "proposed": "A change was proposed", "denied": "The change was denied", "withdrawn": "It was withdrawn", "lapsed": "Its time passed",
-	"approved": "The change was approved", "terminated": "It was ended", "disputed": "An amount was disputed", "reviewed": "It was reviewed", "refused": "It was refused",
+	"approved": "The change was approved", "terminated": "Its end was declared", "disputed": "An amount was disputed", "reviewed": "It was reviewed", "refused": "It was refused",
 	"completed": "The agreement was completed", "brought": "Something was brought in", "conflict": "Another document claims the same version", "exhausted": "The cap was reached",
 	"countered": "The change was denied; one of your own will follow", "probed": "A trial was recorded", "preauthorised": "An agent was allowed to accept it", "intent": "The agent gave its part",
 	"problem resolved": "A problem was resolved", "problem escalated": "A problem was escalated", "problem escalated_twice": "A problem was escalated once more",
