@@ -56,9 +56,9 @@ SAMPLES ?= build/samples
 samples: headless ## one record of each kind that a passkey confirms, into SAMPLES
 	$(GO) run ./internal/samples $(SAMPLES)
 
-demo: build ## a tour on a display of its own, with nobody's help
+demo: build ## a tour on a display of its own; DEMO=-agreements: one agreement to its end
 	@scripts/bootstrap demo
-	$(GO) run ./internal/demo
+	$(GO) run ./internal/demo $(DEMO)
 
 # Both programs go into one folder: vault looks for vault-key beside itself.
 # Where root installs, they are made unreadable (0711): such a program cannot
