@@ -143,6 +143,15 @@ func (s *Surface) chosen(ctx context.Context, what string, list []string) (int, 
 	return -1, nil
 }
 
+// picked is chosen, and says so where nothing was.
+func (s *Surface) picked(ctx context.Context, what string, list []string) (int, error) {
+	i, err := s.chosen(ctx, what, list)
+	if err == nil && i < 0 {
+		err = s.undecided("That is no number of the list.")
+	}
+	return i, err
+}
+
 // mySeat asks which of the owner's keys signs, where there is a choice.
 func (s *Surface) mySeat(ctx context.Context, v agreement.View) (int64, bool, error) {
 	seats := s.owner.Seats()
@@ -198,13 +207,19 @@ func (s *Surface) reason(ctx context.Context, more string) (string, error) {
 	return s.console.Ask(ctx, "Your reason, which the other side gets"+more+": ")
 }
 
-func (s *Surface) deny(ctx context.Context, o opened.Agreement, m agreement.Move) error {
+// owedReason asks for a reason of an act that has one always; where none is given it says that nothing is recorded.
+func (s *Surface) owedReason(ctx context.Context) (string, error) {
 	reason, err := s.reason(ctx, "")
-	switch {
-	case err != nil:
+	if err == nil && reason == "" {
+		err = s.undecided(noReason)
+	}
+	return reason, err
+}
+
+func (s *Surface) deny(ctx context.Context, o opened.Agreement, m agreement.Move) error {
+	reason, err := s.owedReason(ctx)
+	if err != nil || reason == "" {
 		return err
-	case reason == "":
-		return s.undecided(noReason)
 	}
 	return s.act(ctx, o, approvals.ActAsk{Kind: sow.Denial, Reason: reason, Counter: m.What == "counter"})
 }
@@ -230,12 +245,9 @@ func (s *Surface) refuseToForm(ctx context.Context, o opened.Agreement, _ agreem
 	if err != nil {
 		return err
 	}
-	reason, err := s.reason(ctx, "")
-	switch {
-	case err != nil:
+	reason, err := s.owedReason(ctx)
+	if err != nil || reason == "" {
 		return err
-	case reason == "":
-		return s.undecided(noReason)
 	}
 	return s.act(ctx, o, approvals.ActAsk{Kind: sow.FormationRefusal, Ground: ground, Reason: reason})
 }
@@ -297,11 +309,8 @@ func (s *Surface) dispute(ctx context.Context, o opened.Agreement, _ agreement.M
 	if len(cited) == 0 {
 		return s.undecided("A dispute cites a settlement record or a review. Bring the one you contest first.")
 	}
-	i, err := s.chosen(ctx, "What you contest", names)
+	i, err := s.picked(ctx, "What you contest", names)
 	if err != nil || i < 0 {
-		if err == nil {
-			err = s.undecided("That is no number of the list.")
-		}
 		return err
 	}
 	price, faults := o.Doc.Price()
@@ -320,12 +329,9 @@ func (s *Surface) dispute(ctx context.Context, o opened.Agreement, _ agreement.M
 	if !ok || !faults.OK() || amount <= 0 {
 		return s.undecided("That is no amount.")
 	}
-	reason, err := s.reason(ctx, "")
-	switch {
-	case err != nil:
+	reason, err := s.owedReason(ctx)
+	if err != nil || reason == "" {
 		return err
-	case reason == "":
-		return s.undecided(noReason)
 	}
 	return s.act(ctx, o, approvals.ActAsk{Kind: sow.Dispute, Reason: reason, Cites: []string{cited[i].SHA256}, Disputed: &sow.Disputed{Amount: amount, Currency: price.Currency}})
 }

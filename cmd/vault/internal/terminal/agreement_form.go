@@ -129,11 +129,8 @@ func (s *Surface) preauthorise(ctx context.Context, o opened.Agreement, m agreem
 	if len(clients) == 0 {
 		return s.undecided("No program is paired.")
 	}
-	i, err := s.chosen(ctx, "The program that may accept it", names)
+	i, err := s.picked(ctx, "The program that may accept it", names)
 	if err != nil || i < 0 {
-		if err == nil {
-			err = s.undecided("That is no number of the list.")
-		}
 		return err
 	}
 	ask := agreement.Preauthorisation{Offer: o.View.ID, Digest: m.Digest, Client: clients[i].ID}
