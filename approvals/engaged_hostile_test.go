@@ -196,22 +196,31 @@ func TestSignedDuringACeremony(t *testing.T) {
 	offer := w.brought(offerOf(t).Raw())
 	w.pinKey(orreryAgent, "owner/inkwell")
 	v := w.formSoW(offer.Engagement, offer.Digest, w.clock.Now()-1000)
-	b.set(func(b *browser) { b.waits = make(chan struct{}) })
-	done := make(chan approvals.Outcome, 1)
-	go func() {
-		out, err := w.owner.SignSoW(ctx, approvals.Signing{Engagement: v.ID, Digest: v.Digest, Move: "countersign"})
-		if err != nil {
-			t.Error(err)
-		}
-		done <- out
-	}()
-	w.until(approvals.CeremonyNoBrowser)
-	w.brought(signAs(t, w.document(v.ID, v.Digest), sow.Provider, "owner/inkwell").Raw())
-	b.set(func(b *browser) { close(b.waits) })
-	if out := <-done; out.Code != approvals.OutcomeDone {
+	out := w.signWhile(b, approvals.Signing{Engagement: v.ID, Digest: v.Digest, Move: "countersign"}, func() {
+		w.brought(signAs(t, w.document(v.ID, v.Digest), sow.Provider, "owner/inkwell").Raw())
+	})
+	if out.Code != approvals.OutcomeDone {
 		t.Fatalf("%+v", out)
 	}
 	if n := w.entries("sow.noted"); n != 1 || w.engagement(v.ID).State != sow.Active {
 		t.Errorf("%d notes, it is %s", n, w.engagement(v.ID).State)
 	}
+}
+
+// signWhile signs; what else happens comes while the page of the ceremony is open.
+func (w *world) signWhile(b *browser, ask approvals.Signing, meanwhile func()) approvals.Outcome {
+	w.t.Helper()
+	b.set(func(b *browser) { b.waits = make(chan struct{}) })
+	done := make(chan approvals.Outcome, 1)
+	go func() {
+		out, err := w.owner.SignSoW(context.Background(), ask)
+		if err != nil {
+			w.t.Error(err)
+		}
+		done <- out
+	}()
+	w.until(approvals.CeremonyNoBrowser)
+	meanwhile()
+	b.set(func(b *browser) { close(b.waits) })
+	return <-done
 }

@@ -410,19 +410,10 @@ func TestWhatComesDuringACeremony(t *testing.T) {
 	w.pinKey(orreryAgent, "owner/inkwell")
 	base := requested(t, offerOf(t), "owner/gable", ourAgent, w.clock.Now())
 	first := w.brought(signAs(t, parsed(t, base.Canonical()), sow.Provider, "owner/inkwell").Raw())
-	b.set(func(b *browser) { b.waits = make(chan struct{}) })
-	done := make(chan approvals.Outcome, 1)
-	go func() {
-		out, err := w.owner.SignSoW(ctx, approvals.Signing{Engagement: first.Engagement, Digest: first.Digest, Move: "countersign"})
-		if err != nil {
-			t.Error(err)
-		}
-		done <- out
-	}()
-	w.until(approvals.CeremonyNoBrowser)
-	w.brought(signAs(t, amended(t, base, `"per_task":4200000`, `"per_task":9900000`), sow.Provider, "owner/inkwell").Raw())
-	b.set(func(b *browser) { close(b.waits) })
-	if out := <-done; out.Code != approvals.OutcomeChanged {
+	out := w.signWhile(b, approvals.Signing{Engagement: first.Engagement, Digest: first.Digest, Move: "countersign"}, func() {
+		w.brought(signAs(t, amended(t, base, `"per_task":4200000`, `"per_task":9900000`), sow.Provider, "owner/inkwell").Raw())
+	})
+	if out.Code != approvals.OutcomeChanged {
 		t.Fatalf("%+v", out)
 	}
 	if n := w.entries("sow.signed"); n != 0 {
