@@ -12,11 +12,14 @@ import (
 	"strconv"
 )
 
+// shared is the folder that every account of a Unix system can reach and in which nobody can move what is another's. An owner's
+// TMPDIR may be a folder that the further user cannot enter.
+const shared = "/tmp"
+
 // FurtherPath is where the socket for one further user is made unless its owner says otherwise: in a folder of its own
-// in /tmp, which every account can reach and where nobody can move what is another's. vault is the vault's id, 32
-// hex digits.
+// in the one that all accounts share. vault is the vault's id, 32 hex digits.
 func FurtherPath(vault string, userID int64) string {
-	return "/tmp/agent-vault-" + vault[:min(8, len(vault))] + "-" + strconv.FormatInt(userID, 10) + "/s.sock"
+	return filepath.Join(shared, "agent-vault-"+vault[:min(8, len(vault))]+"-"+strconv.FormatInt(userID, 10), "s.sock")
 }
 
 // ListenFor makes a socket in a folder of its own for one further user. Without an administrator no account can give
